@@ -1,7 +1,9 @@
 """Answers from recorded drafts of a strong model: what proof leaves of them, and what they cost.
 
-`--give FOLDER` writes what the model is told, one file a question, for whoever writes the drafts
-apart; without it the drafts of tests/data/recorded are composed. Writes docs/results/drafts.md."""
+`--give FOLDER` writes what the model is told, one file a question, for whoever writes what it says
+apart; without it the drafts of tests/data/recorded are composed, with `--recording again` those of
+the second time, whose understanding and repairs are recorded as well. Writes
+docs/results/drafts.md."""
 
 import argparse
 import asyncio
@@ -41,8 +43,36 @@ WRITING = 0.3
 """Seconds that a draft takes to come, as of the fastest of models; while it does passages are
 read."""
 NO_REPAIR: dict[str, Any] = {"claims": []}
-DENIAL = {"outcome": "denied", "claims": []}
+STAND_INS: dict[str, dict[str, Any]] = {
+    "understand": {"standalone": ""},
+    "triage": {"label": "ordinary", "danger": False},
+    "compose": {"outcome": "denied", "claims": []},
+    "repair": NO_REPAIR,
+}
 """What is said while prompts are only collected."""
+FAILED = re.compile(r"^Claim (?P<number>\d+), citing [^:]*: (?P<claim>.*)$", re.MULTILINE)
+"""A claim in the prompt of a repair."""
+
+
+class Recording(NamedTuple):
+    """What a model's writers said, and how it was asked."""
+
+    texts: Sequence[str]
+    passages: str
+    """Files of tests/data/recorded."""
+    plan: Mapping[str, Any]
+    """Of the sample's questions."""
+
+
+RECORDINGS = {
+    # Of the sample's questions nothing was recorded that a model made of them for the search.
+    "first": Recording(
+        texts=("texts.jsonl", "drafts-texts.jsonl"),
+        passages="drafts-passages.jsonl",
+        plan={"strategies": ["standard"]},
+    ),
+    "again": Recording(texts=("again-texts.jsonl",), passages="again-passages.jsonl", plan={}),
+}
 
 
 class Given(NamedTuple):
@@ -71,17 +101,24 @@ class Composed(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--recording", choices=RECORDINGS, default="first")
     parser.add_argument("--give", type=Path)
+    parser.add_argument("--role", choices=STAND_INS, default="compose", help="with --give")
     parser.add_argument("--answers", type=Path, help="what was shown, one JSON a line")
     parser.add_argument("--write", action="store_true", help="write docs/results/drafts.md")
     chosen = parser.parse_args()
     if chosen.give:
-        give(chosen.give)
+        give(chosen.give, chosen.recording, chosen.role)
         return
-    answered = list(composed(scored_texts()))
-    if chosen.answers:
-        keep(chosen.answers, answered)
-    lines = [*report(answered), *wrong_claims(answered)]
+    names = list(RECORDINGS) if chosen.write else [chosen.recording]
+    lines: list[str] = []
+    for name in names:
+        answered = list(composed(scored_texts(name), name))
+        if chosen.answers:
+            keep(chosen.answers, answered)
+        lines += ["", *report(answered, name)] if lines else report(answered, name)
+        if name == "first":
+            lines += wrong_claims(answered)
     print("\n".join(lines))
     if chosen.write:
         head = Path(__file__).with_name("drafts_header.md").read_text(encoding="utf-8").rstrip()
@@ -102,24 +139,27 @@ def read_given() -> list[Given]:
     return given
 
 
-def read_texts() -> dict[str, dict[str, Any]]:
+def read_texts(recording: str = "first") -> dict[str, dict[str, Any]]:
     """Id of a question -> role -> what was said."""
     texts: dict[str, dict[str, Any]] = {}
-    for name in ("texts.jsonl", "drafts-texts.jsonl"):
+    for name in RECORDINGS[recording].texts:
         for row in read_lines(RECORDED / name):
             texts.setdefault(row["id"], {}).update(row)
     return {one.id: texts.get(one.id, {}) for one in read_given()}
 
 
 @cache
-def read_passages() -> dict[str, dict[str, str]]:
+def read_passages(recording: str = "first") -> dict[str, dict[str, str]]:
     """Id of a question -> label -> digest of the passage that its draft's writer saw under it."""
-    return {row["id"]: row["passages"] for row in read_lines(RECORDED / "drafts-passages.jsonl")}
+    rows = read_lines(RECORDED / RECORDINGS[recording].passages)
+    return {row["id"]: row["passages"] for row in rows}
 
 
 def fitted(seen: Mapping[str, str], role: str, prompt: str, said: Mapping[str, Any]) -> Any:
     """A recorded draft with the labels that its passages have in today's prompt, without the claims
     over passages that are no longer shown: the search has changed since it was written."""
+    if role == "repair":
+        return _repaired(prompt, said)
     if role != "compose":
         return said
     today = labels_today(seen, prompt)
@@ -135,6 +175,17 @@ def fitted(seen: Mapping[str, str], role: str, prompt: str, said: Mapping[str, A
     return {**said, "outcome": outcome, "claims": claims, "sources": sources}
 
 
+def _repaired(prompt: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """The recorded repairs of the claims that failed, numbered as they are now."""
+    repairs = {claim["of"]: claim for claim in said["claims"]}
+    claims: list[dict[str, Any]] = []
+    for match in FAILED.finditer(prompt):
+        if repair := repairs.get(match["claim"]):
+            number = int(match["number"])
+            claims.append({"number": number, "text": repair["text"], "passages": []})
+    return {"claims": claims}
+
+
 def labels_today(seen: Mapping[str, str], prompt: str) -> dict[str, str]:
     """Label when a draft was written -> label of the same passage in a prompt, where it is
     shown."""
@@ -147,7 +198,9 @@ def digest(body: str) -> str:
     return sha256(" ".join(unescape(body).split()).encode()).hexdigest()[:16]
 
 
-def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
+def composed(
+    texts: Mapping[str, Mapping[str, Any]], recording: str = "first"
+) -> Iterator[Composed]:
     """Every question, answered with what was recorded for it. texts: its id -> role -> text.
 
     One after the other, in one event loop as a server has, and the replaying one is told which:
@@ -155,10 +208,10 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
     with replay({}) as server, asyncio.Runner() as runner:
         server.seconds = WRITING
         workspaces = {
-            "sample": _with_model(ROOT / "sample", server, strategies=["standard"]),
+            "sample": _with_model(ROOT / "sample", server, **RECORDINGS[recording].plan),
             "handbooks": _with_model(handbooks().home, server),
         }
-        known_passages = read_passages()
+        known_passages = read_passages(recording)
         # A model that often has nothing to say is no longer asked.
         known = [given for given in read_given() if "compose" in texts[given.id]]
         for number, given in enumerate(known):
@@ -180,29 +233,30 @@ def composed(texts: Mapping[str, Mapping[str, Any]]) -> Iterator[Composed]:
                 say(f"{number} answered")
 
 
-def scored_texts() -> dict[str, dict[str, Any]]:
+def scored_texts(recording: str) -> dict[str, dict[str, Any]]:
     """A repair that nobody recorded gives nothing back."""
-    texts = read_texts()
+    texts = read_texts(recording)
     return {given: {"repair": NO_REPAIR, **said} for given, said in texts.items()}
 
 
-def report(answered: Sequence[Composed]) -> Iterator[str]:
+def report(answered: Sequence[Composed], recording: str) -> Iterator[str]:
     written = [one for one in answered if "compose" in one.roles]
     with_call = [one for one in written if "understand" in one.roles]
-    drafted = {given: len(said["compose"]["claims"]) for given, said in _drafts().items()}
-    claims = sum(len(put(one)) for one in written)
+    drafts = _drafts(recording)
+    drafted = {given: len(said["compose"]["claims"]) for given, said in drafts.items()}
+    claims = sum(len(put(one, recording)) for one in written)
     without = sum(drafted[one.given.id] for one in written) - claims
     dropped = sum(len(_left_out(one)) for one in written)
     repaired = sum("repair" in one.roles for one in written)
     outcomes = Counter((one.answer.outcome, one.answer.action) for one in answered)
-    yield f"## Measured, {commit()}"
+    yield f"## Measured, {recording}, {commit()}"
     yield ""
     yield f"* questions {len(answered)}, composed {len(written)}, claims {claims}"
     yield f"* claims whose passages the search no longer finds, not counted: {without}"
     yield f"* faithful claims left out: {share_text(dropped, claims)}"
     for split in ("dev", "test"):
         of_split = [one for one in written if split_of(one.given.id) == split]
-        count = sum(len(put(one)) for one in of_split)
+        count = sum(len(put(one, recording)) for one in of_split)
         lost = sum(len(_left_out(one)) for one in of_split)
         yield f"  * {split}: {share_text(lost, count)}"
     yield f"* third calls: {share_text(repaired, len(written))}"
@@ -214,15 +268,16 @@ def report(answered: Sequence[Composed]) -> Iterator[str]:
 
 
 @cache
-def _drafts() -> dict[str, dict[str, Any]]:
+def _drafts(recording: str) -> dict[str, dict[str, Any]]:
     """Id of a question -> what was recorded, of those with a draft."""
-    return {given: said for given, said in read_texts().items() if "compose" in said}
+    texts = read_texts(recording)
+    return {given: said for given, said in texts.items() if "compose" in said}
 
 
-def put(one: Composed) -> list[dict[str, Any]]:
+def put(one: Composed, recording: str) -> list[dict[str, Any]]:
     """The claims of its draft whose passages were shown, under today's labels."""
-    draft = _drafts()[one.given.id]["compose"]
-    seen = read_passages().get(one.given.id, {})
+    draft = _drafts(recording)[one.given.id]["compose"]
+    seen = read_passages(recording).get(one.given.id, {})
     claims: list[dict[str, Any]] = fitted(seen, "compose", _prompt(one), draft)["claims"]
     return claims
 
@@ -339,17 +394,22 @@ def _counter() -> Callable[[str], int]:
     return embedder.count
 
 
-def give(folder: Path) -> None:
-    """What the model is told when it composes, one file a question; nothing else of the product."""
+def give(folder: Path, recording: str, role: str) -> None:
+    """What the model is told in one role, one file a question; nothing else of the product. What it
+    says in the roles before is what was recorded."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {given: {**said, "compose": DENIAL} for given, said in read_texts().items()}
-    for one in composed(texts):
-        for role, body in zip(one.roles, one.bodies, strict=True):
-            if role == "compose":
-                (folder / f"{one.given.id}.md").write_text(_shown(body), encoding="utf-8")
-                break
+    roles = list(STAND_INS)
+    later = roles[roles.index(role) :]
+    texts: dict[str, dict[str, Any]] = {}
+    for given, said in read_texts(recording).items():
+        recorded_before = {name: text for name, text in said.items() if name not in later}
+        texts[given] = STAND_INS | recorded_before
+    for one in composed(texts, recording):
+        if role in one.roles:
+            body = one.bodies[one.roles.index(role)]
+            (folder / f"{one.given.id}.md").write_text(_shown(body), encoding="utf-8")
         else:
-            say(f"{one.given.id}: no draft is asked for: {one.answer.outcome}, {one.answer.action}")
+            say(f"{one.given.id}: not asked: {one.answer.outcome}, {one.answer.action}")
 
 
 def _shown(body: Mapping[str, Any]) -> str:
@@ -358,8 +418,6 @@ def _shown(body: Mapping[str, Any]) -> str:
 
 
 def _with_model(home: Path, server: Replay, **plan: Any) -> Workspace:
-    """plan: of the sample's questions nothing was recorded that a model made of them for the
-    search."""
     models = {"chat": "openai:recorded", "base_url": server.url}
     return Workspace(home, {"models": models, "plan": plan})
 

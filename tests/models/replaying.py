@@ -31,7 +31,7 @@ ASKED_FOR = {"step back": "stepback", "reformulate": "reformulate", "rewrite": "
 FIELDS = {"keywords": "keywords", "hyde": "passage", "multi": "questions"}
 
 
-WHOLE = frozenset({"understand", "compose", "repair", "verify"})
+WHOLE = frozenset({"understand", "triage", "compose", "repair", "verify"})
 """Roles whose recorded text is the whole form."""
 QUESTION = re.compile(
     r"(?:=== Question ===\n|^Question: )(.+?)(?=\n\nNow give|\n\nClaim \d|\Z)", re.DOTALL

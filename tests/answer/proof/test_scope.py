@@ -2,7 +2,8 @@
 
 import pytest
 
-from ombud.answer.proof.verifying import disagreements
+from ombud.answer.proof.verifying import disagreements, examine
+from ombud.text import CitedPassage
 
 RATES = "| Matter | France | Germany |\n| --- | --- | --- |\n| Claims | 6 years | 8 years |\n| Files | 3 years | 5 years |"
 
@@ -86,6 +87,28 @@ def test_what_holds_for_more_is_named(claim: str, passage: str, objection: str) 
             "No intern, contractor or visitor may enter the laboratory alone.",
             "Interns, contractors and visitors may not enter the laboratory alone.",
         ),
+        (
+            "Your child is a dependant.",
+            "A dependant is your partner, child, someone who lives in your household, or another "
+            "person who relies on you.",
+        ),
+        (
+            "Control and management of your individual badge is your responsibility.",
+            "Control and management of individual user badges is the responsibility of all "
+            "full-time teammates, interns, and temporary contractors.",
+        ),
+        (
+            "Don't look at the candidate's profiles, and don't google the candidate.",
+            "Don’t look at the candidate's profiles, or google the candidate.",
+        ),
+        (
+            "There is an exception: chairs are provided for an injury or a disability.",
+            "Chairs are provided for an injury or a disability.",
+        ),
+        (
+            "Your People Partner will confirm the date.",
+            "People Partners will confirm the date with whoever leaves.",
+        ),
     ],
 )
 def test_the_same_in_other_words_passes(claim: str, passage: str) -> None:
@@ -110,3 +133,56 @@ def test_a_rule_applied_to_the_askers_own_figures_is_computed(claim: str, holds:
     passage = "A private car is paid at EUR 0.30 a km."
     question = "I drove 120 km with my private car. What do I get?"
     assert (disagreements(claim, [passage], question=question) == []) is holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ("The limit is 60 days after the expense, and 7 weeks x 7 days = 49 days.", True),
+        ("The limit is 60 days after the expense, and 7 weeks x 7 days = 56 days.", False),
+        ("The limit is 60 days after the expense, and 9 weeks x 7 days = 63 days.", False),
+    ],
+)
+def test_a_sum_may_stand_behind_other_figures(claim: str, holds: bool) -> None:
+    passage = "The limit for a claim is 60 days after the expense."
+    question = "I bought a cable 7 weeks ago, am I too late?"
+    assert (disagreements(claim, [passage], question=question) == []) is holds
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        ("1,078 dollars: 40 hours x USD 22 + 6 hours x 1.5 x USD 22 = USD 1,078.", True),
+        ("1,100 dollars: 40 hours x USD 22 + 6 hours x 1.5 x USD 22 = USD 1,100.", False),
+        ("1,045 dollars: 40 hours x USD 22 + 5 hours x 1.5 x USD 22 = USD 1,045.", False),
+    ],
+)
+def test_what_is_beyond_a_limit_may_be_an_operand(claim: str, holds: bool) -> None:
+    passage = "Hours worked above 40 in a workweek are paid at 1.5 times the hourly rate."
+    question = "I did 46 hours this week at 22 dollars, what should my check say?"
+    assert (disagreements(claim, [passage], question=question) == []) is holds
+
+
+def test_a_claim_that_names_its_organisation_speaks_of_the_same() -> None:
+    passages = [CitedPassage("We do not offer referral bonuses at this time.")]
+    claim = "No, Larkmere does not offer referral bonuses at this time."
+    assert examine(claim, passages, organisation="Larkmere Instruments").objections == ()
+    assert examine(claim, passages, organisation="Foxglove").objections
+
+
+def test_what_is_said_word_for_word_is_borne_out() -> None:
+    passage = (
+        "| When | What |\n| --- | --- |\n| Week 6 | First review |\n| Month 3 | Second review. Any "
+        "doubt about passing must be named here |\n\nIf you have heard nothing by the last day of "
+        "month 6, you have passed.\n\nProbation can be extended once, by up to 3 months, with HR's "
+        "agreement. The letter must reach you before the 6 months are over and say what has to "
+        "improve. Absence of more than 4 weeks in total extends probation by the same time."
+    )
+    claim = (
+        "Probation can also be extended once, by up to 3 months, with HR's agreement. The letter "
+        "must reach you before the 6 months are over and say what has to improve."
+    )
+    question = "joined 2 sept with a six month probation, I had 4 weeks off ill. when does it end"
+    assert disagreements(claim, [passage], question=question) == []
+    longer = claim.replace("3 months", "11 months")
+    assert disagreements(longer, [passage], question=question)

@@ -191,3 +191,28 @@ def test_what_only_announces_what_stands_below_does_not_answer() -> None:
     rule = span("Fill out the swag form.")
     announced = span("Below are the steps to order swag.")
     assert quotable([announced, rule], "swag order") == [rule]
+
+
+def test_examples_by_letter_are_left_out_as_a_whole() -> None:
+    text = (
+        "Completed years on the day the notice arrives count.\n\n"
+        "Examples. (a) Three years, letter received on 20 April: end on 31 May. (b) One year, "
+        "letter received on 17 March: the end is 15 April."
+    )
+    chunk = span(text).hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    shown = [span.text.strip() for span in quotable(spans, "how long is my notice period")]
+    assert shown == ["Completed years on the day the notice arrives count."]
+
+
+def test_an_examples_table_is_left_out_where_it_is_a_passage_of_its_own() -> None:
+    rule = "The rate never falls below zero.\n\nExample 1: three days in Stuttgart, hotel included."
+    table = "| Day | Paid |\n| --- | --- |\n| Tuesday, departure 13:00 | EUR 14.00 |"
+    above = span(rule).hit.chunk
+    below = above.model_copy(
+        update={"id": "b", "text": table, "start": above.end + 2, "end": above.end + 2 + len(table)}
+    )
+    hits = (Hit(chunk=below, score=2.0), Hit(chunk=above, score=1.0))
+    spans = candidate_spans(Evidence(shared=hits))
+    shown = [span.text.strip() for span in quotable(spans, "how much do i get a day")]
+    assert shown == ["The rate never falls below zero."]

@@ -135,6 +135,7 @@ class _Composition:
             request.stored,
             request.question.text,
             Overridden(request.evidence.contradictions, self.labels),
+            organisation=request.organisation,
             asks=request.verifier is not None,
         )
         self.verifier: StreamingVerifier | None = None

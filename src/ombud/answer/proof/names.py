@@ -100,15 +100,14 @@ def _initials(words: list[str]) -> frozenset[str]:
     return frozenset(initials)
 
 
-def objections(
-    claim: str, known: PassageVocabulary, language: str, question: str = ""
-) -> Iterator[str]:
+def objections(claim: str, known: PassageVocabulary, language: str, own: str = "") -> Iterator[str]:
     """Names in capitals and inside sentences, quoted words and addresses that the passages do not
     have.
 
-    claim: as `plain_sentence` makes it. question: whose own names may be said again.
+    claim: as `plain_sentence` makes it. own: the question and the organisation's name, whose names
+    may be said again.
     """
-    asked = set(map(word_stem, split_words(question)))
+    asked = set(map(word_stem, split_words(own)))
     for name in find_names(claim):
         if asked.issuperset(map(word_stem, split_words(name))):
             continue

@@ -41,7 +41,7 @@ class Prover:
     draft.
 
     labels: label -> passage. question: what the claims answer. overridden: rules that may not be
-    given as the rule; None: all count.
+    given as the rule; None: all count. organisation: its name.
     """
 
     def __init__(
@@ -51,12 +51,14 @@ class Prover:
         question: str = "",
         overridden: Overridden | None = None,
         *,
+        organisation: str = "",
         asks: bool = False,
     ) -> None:
         self._labels = labels
         self._stored = stored
         self._question = question
         self._overridden = overridden
+        self._organisation = organisation
         self._asks = asks
         self._proofs: dict[tuple[str, ...], Proof] = {}
 
@@ -134,7 +136,13 @@ class Prover:
             return Proof(TOO_MUCH)
         cited = self._cited(claim)
         passages = [hit.chunk for hit in cited]
-        examination = examine_claim(claim.text, passages, self._question, compares_words=self._asks)
+        examination = examine_claim(
+            claim.text,
+            passages,
+            self._question,
+            organisation=self._organisation,
+            compares_words=self._asks,
+        )
         unknown = list(self._unknown_labels(claim))
         problems = "; ".join([*unknown, *examination.objections])
         if unknown or examination.refuted:

@@ -15,6 +15,7 @@ OWN_WORDS = 1
 """Words that a claim may have beside its passage where it says again nearly all of that."""
 SAID_AGAIN = 0.7
 """Share of the passage's words from which nearly all is said again."""
+SAYING_NOTHING = frozenset({"also", "too", "a", "an", "the"})
 _WORD = re.compile(r"[\w'@.$£€%-]*\w")
 
 
@@ -25,6 +26,17 @@ def is_restated(claim: Sequence[Sentence], alignment: Alignment, language: str) 
         return False
     statements = [part for sentence in claim for part in split_assertions(sentence, language)]
     return bool(statements) and all(_has_its_words(part, alignment) for part in statements)
+
+
+def not_word_for_word(
+    claim: Sequence[Sentence], evidence: Sequence[Sentence], language: str
+) -> list[Sentence]:
+    """The sentences of the claim that are no sentence of the passages, word for word and in order;
+    articles and "also" aside, which say nothing by themselves. English only: elsewhere all."""
+    if language[:2] != "en":
+        return list(claim)
+    stated = {_in_order(sentence.text) for sentence in evidence}
+    return [sentence for sentence in claim if _in_order(sentence.text) not in stated]
 
 
 def _has_its_words(claim: Assertion, alignment: Alignment) -> bool:
@@ -45,6 +57,12 @@ def _words(text: str) -> frozenset[str]:
     plain = text.lower().replace("’", "'").replace("**", "").replace("`", "")
     found = (word.strip(".'-") for word in _WORD.findall(plain))
     return frozenset(_canonical(word) for word in found if word and word not in free)
+
+
+@lru_cache(maxsize=8192)
+def _in_order(text: str) -> tuple[str, ...]:
+    plain = text.lower().replace("’", "'").replace("**", "").replace("`", "")
+    return tuple(word for word in _WORD.findall(plain) if word not in SAYING_NOTHING)
 
 
 @lru_cache(maxsize=20_000)

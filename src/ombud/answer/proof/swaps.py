@@ -197,8 +197,16 @@ def _affirms(text: str, word: str) -> bool:
         behind = _BOUNDARY.split(text[match.end() : match.end() + LOOKED_BACK])[0]
         if _NEGATOR.search(f"{before} {behind}") or polarity.turns(f"{before} {behind}"):
             return False
+        if _is_listed_behind_denial(text[: match.start()]):
+            return False
         affirmed = True
     return affirmed
+
+
+def _is_listed_behind_denial(before: str) -> bool:
+    """Whether what stands before a word ends with "or", and a denial goes on behind that: "do not
+    look at the profiles, or google"."""
+    return before.endswith(" or ") and bool(_NEGATOR.search(_STOP.split(before[-LISTED:])[-1]))
 
 
 def _denied_cells(claim: Assertion, closest: Sequence[AlignedAssertion]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from ombud.answer.proof.aligning import Alignment
 from ombud.answer.proof.figures import amounts, bindings, cells, periods
 from ombud.answer.proof.figures.derived import Derivation
 from ombud.answer.proof.names import vocabulary
-from ombud.answer.proof.restating import is_restated
+from ombud.answer.proof.restating import is_restated, not_word_for_word
 from ombud.text import (
     CitedPassage,
     Sentence,
@@ -112,14 +112,26 @@ def name_unknown(text: str, cited: Iterable[Chunk]) -> list[str]:
 
 
 def examine_claim(
-    claim: str, cited: Iterable[Chunk], question: str = "", *, compares_words: bool = False
+    claim: str,
+    cited: Iterable[Chunk],
+    question: str = "",
+    *,
+    organisation: str = "",
+    compares_words: bool = False,
 ) -> Examination:
-    """The same, and whether it applies a rule to the asker's own figures. compares_words: also
-    whether it says its passage again."""
+    """The same, and whether it applies a rule to the asker's own figures. organisation: its name,
+    which its pages need not have. compares_words: also whether it says its passage again."""
     chunks = list(cited)
     language = chunks[0].language if chunks else "en"
     passages = map(passage_of, chunks)
-    return examine(claim, passages, language, question=question, compares_words=compares_words)
+    return examine(
+        claim,
+        passages,
+        language,
+        question=question,
+        organisation=organisation,
+        compares_words=compares_words,
+    )
 
 
 def disagreements(
@@ -135,6 +147,7 @@ def examine(
     language: str = "en",
     *,
     question: str = "",
+    organisation: str = "",
     compares_words: bool = False,
 ) -> Examination:
     """A claim beside texts in a language."""
@@ -146,21 +159,23 @@ def examine(
         evidence += read_passage(passage)
     claim = _without_marks(claim)
     sentences = _sentences(_without_verdict(claim), language)
+    sentences = not_word_for_word(sentences, evidence, language)
     words = vocabulary(passages, language)
     claim_language = _language_of_numbers(claim, language)
     asked = content_terms(question, language)
     alignment = Alignment(evidence, language)
     derivation = Derivation(sentences, question, alignment, language)
+    figured = derivation.without_sums(language)
     found = [
         *amounts.objections(
-            sentences,
+            figured,
             evidence,
             asked,
             derivation=derivation,
             claim_language=claim_language,
             language=language,
         ),
-        *names.objections(plain_sentence(claim), words, language, question),
+        *names.objections(plain_sentence(claim), words, language, own=f"{question} {organisation}"),
         *_unsupported(sentences, words.terms, claim_language, asked),
         *_repetitions(sentences, language),
         *polarity.objections(sentences, evidence, language, alignment),
@@ -168,11 +183,12 @@ def examine(
         *excesses.objections(sentences, alignment, question, language),
         *swaps.objections(sentences, alignment, asked, language),
         *linking.objections(sentences, alignment, language),
-        *periods.objections(sentences, alignment, question, language),
-        *cells.objections(sentences, evidence, question, language),
-        *bindings.objections(sentences, evidence, alignment, asked, language),
+        *periods.objections(figured, alignment, question, language),
+        *cells.objections(figured, evidence, question, language),
+        *bindings.objections(figured, evidence, alignment, asked, language),
     ]
-    restated = compares_words and not found and is_restated(sentences, alignment, language)
+    is_repeated = not sentences or (compares_words and is_restated(sentences, alignment, language))
+    restated = compares_words and not found and is_repeated
     return Examination(tuple(dict.fromkeys(found)), derivation.found, restated)
 
 

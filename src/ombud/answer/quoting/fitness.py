@@ -23,7 +23,8 @@ from ombud.text import plain_wording, remembered, term_pattern
 FINISHED = re.compile(r"[.!?…:;)\]\"'”’»|。！？][*_`]*\s*(?:\[\d+\])?$")
 """How a sentence ends."""
 STORY = re.compile(
-    r"(?:for (?:example|instance)|(?:worked )?example|scenario|illustration)[*_]*\s*[:.]"
+    r"(?:for (?:example|instance)|(?:worked )?examples?(?: \d{1,2})?|scenario|illustration)"
+    r"[*_]*\s*[:.]"
     r"|(?:suppose|imagine|say you|let's say)\b"
 )
 """How an example begins that more than one sentence tells."""
@@ -35,6 +36,8 @@ VERSIONS = re.compile(
 """The head of a table of a page's versions."""
 HEAD_ROWS = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 """What stands between a sentence and the first row of its table."""
+BETWEEN_PASSAGES = 4
+"""Characters of white space between a passage and the next one."""
 LONG_ENOUGH = 8
 """Words from which a line without an end is taken for a sentence that lacks its full stop."""
 TAG = re.compile(r"^\W*</?[a-z][^>]*>|[>»]\s*$", re.IGNORECASE)
@@ -129,7 +132,7 @@ def is_signpost(span: AnswerSpan) -> bool:
 def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The sentences behind an example that is told in several, up to the end of its paragraph:
     "For example: it is June. You earn 4 hours a fortnight, and there are 14 left."."""
-    in_order = sorted(spans, key=lambda span: (span.hit.chunk.id, span.start))
+    in_order = sorted(spans, key=lambda span: (span.hit.chunk.document_id, span.start))
     worked = [span for span in in_order if _begins_example(span)]
     for before, span in pairwise(in_order):
         is_told = STORY.match(_bare(before.text)) or _tells_of_person(before.text)
@@ -154,11 +157,17 @@ def _begins_example(span: AnswerSpan) -> bool:
 
 
 def _is_its_table(before: AnswerSpan, span: AnswerSpan) -> bool:
-    """Whether a row is of the table that stands right below, in which an example is worked out."""
-    chunk = span.hit.chunk
-    if before.hit.chunk.id != chunk.id or not is_row(span.text):
+    """Whether a row is of the table that stands right below, in which an example is worked out. A
+    table that is long is a passage of its own, without what stands above it."""
+    above, chunk = before.hit.chunk, span.hit.chunk
+    if above.document_id != chunk.document_id or not is_row(span.text):
         return False
-    between = chunk.text[before.end - chunk.start : span.start - chunk.start]
+    if above.id == chunk.id:
+        between = chunk.text[before.end - chunk.start : span.start - chunk.start]
+    elif chunk.start - above.end <= BETWEEN_PASSAGES:
+        between = above.text[before.end - above.start :] + chunk.text[: span.start - chunk.start]
+    else:
+        return False
     return not HEAD_ROWS.sub("", between).strip()
 
 

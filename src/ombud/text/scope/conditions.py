@@ -35,8 +35,11 @@ _ASIDE = re.compile(
     r"\b(?P<mark>of)\b"
     rf"(?P<what>(?:(?! (?:may|must|can|is|are|has|have|in|on|at|by|to) ){_INSIDE}){{3,60}})"
 )
-_LISTED = re.compile(r", (?:and|or) (?:the )?[a-z]+ $")
+_LISTED = re.compile(r", (?:and|or) (?:[a-z]+ )?[a-z]+ $")
 """The last of several: "interns, contractors and people who …"."""
+_ENUMERATED = re.compile(r", (?:an? |the )?[a-z]+ $")
+_GOES_ON = re.compile(r",? ?(?:and|or) |, (?=[^,]*,? (?:and|or) )")
+"""One of several: "your child, someone who lives with you, or another person"."""
 _OR_MORE = re.compile(
     r"\b(?:more than|at least|up to|at most|no more than)\b"
     r"|\b(?:or|and) (?:more|over|older|above|longer|less|under|fewer|below)\b"
@@ -46,6 +49,8 @@ _POINTING = re.compile(r"\b(?:this|these|those|such)\b")
 BOILERPLATE = 3
 """Words of the longest condition that is none."""
 _NOUN = re.compile(r"[ ,]+(?:(?:and|or) [a-z-]+ )?(?P<noun>[a-z][a-z-]+)")
+_OTHERS = re.compile(r", (?:[a-z-]+ )?[a-z-]+,? (?:and|or) ")
+"""Behind "full-time teammates": "interns, and contractors", of whom it says nothing."""
 _LASTING = frozenset({"for", "during"})
 """How long something lasts is no condition, "for 3 or more days" is one."""
 _BARE_NUMBER = frozenset({"above", "over", "beyond", "up", "at", "more", "less", "fewer", "below"})
@@ -84,7 +89,7 @@ def find_conditions(text: str, *, closely: bool = False) -> tuple[StatedConditio
         for match in pattern.finditer(plain):
             if _overlaps(match, taken):
                 continue
-            if _LISTED.search(plain[: match.start()]) and match["mark"] in ("who", "whose"):
+            if match["mark"] in ("who", "whose") and _is_of_several(plain, match):
                 continue
             condition = _condition(match)
             if says_more(condition) and not _is_boilerplate(condition):
@@ -95,6 +100,14 @@ def find_conditions(text: str, *, closely: bool = False) -> tuple[StatedConditio
 
 def _overlaps(match: re.Match[str], taken: Sequence[tuple[int, int]]) -> bool:
     return any(match.start() < end and start < match.end() for start, end in taken)
+
+
+def _is_of_several(text: str, match: re.Match[str]) -> bool:
+    """Whether it tells who is meant by one of those that are listed, and of the others nothing."""
+    before, behind = text[: match.start()], text[match.end() :]
+    if _LISTED.search(before):
+        return True
+    return bool(_ENUMERATED.search(before) and _GOES_ON.match(behind))
 
 
 def _always(condition: StatedCondition) -> bool:
@@ -158,6 +171,8 @@ def find_narrowing(text: str) -> tuple[Narrowing, ...]:
         for match in _words(name).finditer(text):
             noun = _NOUN.match(text, match.end())
             if not noun or not content_terms(noun["noun"], "en"):
+                continue
+            if _OTHERS.match(text, noun.end()):
                 continue
             if name == "narrowing" or parties_in(noun["noun"]):
                 found.append(Narrowing(match[0], noun["noun"]))

@@ -5,9 +5,10 @@ from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 from ombud.answer.proof.aligning import Alignment, split_assertions
-from ombud.text import Quantity, Sentence, read_figures
+from ombud.text import Quantity, Sentence, read_figures, read_sentence
 
 NEARLY = 0.006
 """Amounts are rounded to cents."""
@@ -22,6 +23,20 @@ SUM = re.compile(
     r"(?P<right>\d+(?:,\d{3})*(?:\.\d+)?)"
 )
 """A calculation that is written out."""
+_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
+_OPERAND = rf"(?:(?:[A-Z]{{3}} |[€£$]){{0,1}}{_NUMBER}(?: ?%|(?: [A-Za-z'’]+){{0,3}}?)?)"
+SHORT_SUM = re.compile(
+    rf"(?P<left>{_OPERAND}(?:\s[x×*/÷+−–-]\s{_OPERAND})+)\s=\s\D{{0,6}}(?P<right>{_NUMBER})"
+)
+"""The same whose figures have at most three words behind them: others may stand before it."""
+UNIT_SIZES: dict[str, set[float]] = {
+    "week": {7.0, 52.0},
+    "year": {12.0, 52.0, 365.0},
+    "month": {12.0},
+    "day": {7.0, 24.0},
+    "hour": {60.0},
+}
+"""What units of time that a sum names are counted in, or hold."""
 MARKS = re.compile(r"[*_]")
 HALF = re.compile(r"\bhalf (?:of )?(?:the )?(?=\D{0,4}\d)", re.IGNORECASE)
 HALVES = re.compile(r"\b(?:half|halves|halved|twice|double|50 ?%)", re.IGNORECASE)
@@ -60,8 +75,24 @@ class Derivation:
                     stated |= one.assertion.numbers
         self._stated = stated
         self._shown = shown
-        self._sums = _right_sums(claim, question, alignment)
+        self._claim = claim
+        self._written = _right_sums(claim, question, alignment)
+        self._sums = [sum_.total for sum_ in self._written]
         self._held = {number for assertion in alignment.assertions for number in assertion.numbers}
+
+    def without_sums(self, language: str) -> list[Sentence]:
+        """The claim without the sums that are right: their figures are known, and what stands
+        beside them there tells nothing of what they stand for."""
+        if not self._written:
+            return list(self._claim)
+        self.found = True
+        sentences: list[Sentence] = []
+        for sentence in self._claim:
+            text = _spelt(sentence.text)
+            for sum_ in self._written:
+                text = text.replace(sum_.text, " ")
+            sentences.append(read_sentence(text, "", language))
+        return sentences
 
     def allows(self, number: str) -> bool:
         """Whether a number that no passage has is the asker's own, beside one of the rule, or
@@ -115,34 +146,73 @@ class Derivation:
             yield first + second + third
 
 
-def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) -> list[float]:
-    """Results, on the way and at the end, of the sums that a claim writes out, such as
-    "4 x 16 x 1.5 = 96", where each figure is of the question or the passages."""
+class WrittenSum(NamedTuple):
+    """A calculation that a claim writes out, and that is right."""
+
+    text: str
+    operands: list[float]
+    total: float
+
+
+def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) -> list[WrittenSum]:
+    """The sums that a claim writes out, such as "4 x 16 x 1.5 = 96", in their order, where each
+    figure is of the question or the passages, or follows from them."""
     sums = list(_written_sums(claim))
     if not sums:
         return []
     told = question + "\n" + "\n".join(one.whole_text for one in alignment.assertions)
-    known = {_plain_value(figure) for figure in FIGURE.findall(told)}
+    known = _figures_in(told)
     percentages = [figure for figure in known if figure <= WHOLE]
     if HALVES.search(told):
         known |= {2.0, 0.5}
-    results: list[float] = []
-    for operands, total in sums:
-        if known.issuperset(operands):
-            results.append(total)
-            known.add(round(total, 2))
-            known.update(round(total * (1 + part / WHOLE), 2) for part in percentages)
-    return results
+    right: list[WrittenSum] = []
+    for sum_ in sums:
+        if _is_known(sum_, known, _figures_in(question)):
+            right.append(sum_)
+            known.add(round(sum_.total, 2))
+            known.update(round(sum_.total * (1 + part / WHOLE), 2) for part in percentages)
+    return right
 
 
-def _written_sums(claim: Sequence[Sentence]) -> Iterator[tuple[list[float], float]]:
-    """(operands, result) of those that are right, in their order."""
+def _figures_in(text: str) -> set[float]:
+    return set(map(_plain_value, FIGURE.findall(text)))
+
+
+def _is_known(sum_: WrittenSum, known: set[float], asked: set[float]) -> bool:
+    """Whether each figure is known, or is what the asker's one has beyond a known one of the same
+    sum: of 46 hours 6, where 40 are the limit."""
+    operands = set(sum_.operands)
+    beyond = {abs(own - other) for own in asked for other in operands & known}
+    return operands <= known | beyond | _unit_sizes(sum_.text)
+
+
+def _unit_sizes(text: str) -> set[float]:
+    return {size for unit, sizes in UNIT_SIZES.items() if unit in text.lower() for size in sizes}
+
+
+def _written_sums(claim: Sequence[Sentence]) -> Iterator[WrittenSum]:
+    """Those that are right, in their order."""
     for sentence in claim:
-        for sum_ in SUM.finditer(HALF.sub("0.5 x ", MARKS.sub("", sentence.text))):
-            operands = list(map(_plain_value, FIGURE.findall(sum_["left"])))
-            total = _calculated(operands, OPERATOR.findall(sum_["left"]))
-            if abs(total - _plain_value(sum_["right"])) < NEARLY:
-                yield operands, total
+        text = _spelt(sentence.text)
+        end = 0
+        while found := _next_sum(text, end):
+            yield found[0]
+            end = found[1]
+
+
+def _next_sum(text: str, start: int) -> tuple[WrittenSum, int] | None:
+    """The first one that is right and where it ends."""
+    for pattern in (SHORT_SUM, SUM):
+        for match in pattern.finditer(text, start):
+            operands = list(map(_plain_value, FIGURE.findall(match["left"])))
+            total = _calculated(operands, OPERATOR.findall(match["left"]))
+            if abs(total - _plain_value(match["right"])) < NEARLY:
+                return WrittenSum(match[0], operands, total), match.end()
+    return None
+
+
+def _spelt(text: str) -> str:
+    return HALF.sub("0.5 x ", MARKS.sub("", text))
 
 
 def _lasts(quantity: Quantity) -> bool:
