@@ -1,13 +1,17 @@
 """Workspaces over public material: indexed once in .bench/, then brought up to date by a sync like
 any other."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from record import ROOT, SHARED, say
 
 from ombud.app import Workspace, configured_sources
+from ombud.app.asking import filter_of
 from ombud.ingest import sync_sources
+from ombud.retrieve import read_question
+from ombud.types import Case, Question
 
 BENCH = ROOT / ".bench"
 DATA = SHARED.parent
@@ -64,3 +68,20 @@ def needs(path: Path) -> bool:
     if not path.exists():
         say(f"nothing in {path}: its part is left out")
     return path.exists()
+
+
+def as_read(
+    recorded: Mapping[str, Any], workspace: Workspace, cases: Iterable[Case]
+) -> dict[str, Any]:
+    """What was recorded for a question, found by what reaches the model of it too: without slips
+    and short forms. A model that does not know a question is taken for one that is out of order,
+    and not asked the next."""
+    known = dict(recorded)
+    for case in cases:
+        if case.question not in recorded:
+            continue
+        question = Question(text=case.question, asker=case.person, history=case.history)
+        where = filter_of(workspace, question, workspace.settings.plan)
+        reading = read_question(question, where, workspace.index.known_words)
+        known[reading.question.text] = recorded[case.question]
+    return known

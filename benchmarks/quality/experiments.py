@@ -9,14 +9,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
 from baseline import TOML
-from corpora import BENCH, DATA, open_corpus
+from corpora import BENCH, DATA, as_read, open_corpus
 from record import ROOT, SHARED, say
 
 from models.replaying import read_recorded, replay
+from ombud.app import Workspace
 from ombud.lab import cases_text, read_cases
 from ombud.types import Case, Passage
 
@@ -155,6 +157,8 @@ def with_texts(name: str) -> None:
         cases += [case for case in read_cases(file) if case.question in recorded]
     with replay(recorded) as server:
         home = recorded_home(server.url)
+        with closing(Workspace(home)) as workspace:
+            server.recorded = as_read(recorded, workspace, cases)
         asked = home / "handbooks-recorded.jsonl"
         asked.write_text(cases_text(cases), encoding="utf-8")
         carry_out(name, home, asked, f"{name}-recorded", "--search")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
 from baseline import handbooks, own_cases, tell
+from corpora import as_read
 from record import ROOT, SHARED, commit, say, source
 
 from models.replaying import read_recorded, replay
@@ -160,7 +161,8 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
 @contextmanager
 def _model(workspace: Workspace) -> Iterator[Workspace]:
     """The same workspace with a model behind it that says what was recorded."""
-    with replay(read_recorded(RECORDED)) as server:
+    known = as_read(read_recorded(RECORDED), workspace, own_cases())
+    with replay(known) as server:
         flags = {"models": {"chat": "openai:recorded", "base_url": server.url}}
         asked = Workspace(workspace.home, flags)
         try:
