@@ -282,6 +282,8 @@ def test_a_follow_up_carries_what_the_answer_was_about() -> None:
         "How much?",
         "What about contractors on fixed-term contracts?",
         "Does it apply to interns too?",
+        "For people who travel with children of their own?",
+        "Would they pay breakfast as well?",
     ],
 )
 def test_a_follow_up_carries_what_was_asked_before(follow_up: str) -> None:

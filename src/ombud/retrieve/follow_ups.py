@@ -144,10 +144,12 @@ def stands_alone(text: str) -> bool:
 
 
 def follows_by_words(text: str) -> bool:
-    """Where there are no vectors: a turn that points back, or that says too little alone."""
+    """Where there are no vectors: a turn that points back, that says only when, where or for whom,
+    or that says too little alone."""
     if OPENS.match(text):
         return False
-    if points_back(text) or CONTINUES.match(text):
+    needs_subject = points_back(text) or _names_them(text)
+    if needs_subject or CONTINUES.match(text) or ELLIPTIC.match(text):
         return True
     return len(analyse(text)) < LEAST_TERMS
 
