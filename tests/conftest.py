@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,15 +26,22 @@ from ombud.store import database
 LONGEST = (
     "journeys/test_faults.py",
     "contracts/test_engine.py",
-    "training/test_triage.py",
-    "journeys/test_pictures.py",
-    "lab/test_judges.py",
+    "ingest/test_killed_syncs.py",
     "retrieve/test_llama.py",
+    "training/test_triage.py",
+    "journeys/test_handover.py",
+    "journeys/test_pictures.py",
+    "journeys/test_pages.py",
     "journeys/test_hostile.py",
+    "handoff/test_matrix.py",
+    "handoff/test_killed.py",
     "app/test_target.py",
+    "lab/test_judges.py",
 )
-"""Half a minute to a minute of the processor each, as slow tests: one that is begun last keeps one
-process busy while the others have nothing left."""
+"""A minute to three each, as slow tests: one that is begun last keeps one process busy while the
+others have nothing left."""
+SLOW = re.compile(r"mark\.slow|llama|seeds|PLACES")
+"""In the text of each file that has a slow test."""
 PATIENCE = 60.0
 """Seconds that a request may take."""
 MEMORY = Path("/dev/shm")
@@ -71,6 +79,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     than half of it."""
     cores = os.cpu_count() or 1
     return 2 * cores if config.option.markexpr == "slow" else cores + 1
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What files without a slow test import takes each process of the slow ones three seconds."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if config.option.markexpr == "slow" and is_test and not _may_be_slow(collection_path):
+        return True
+    return None
+
+
+def _may_be_slow(file: Path) -> bool:
+    return SLOW.search(file.read_text(encoding="utf-8")) is not None
 
 
 def pytest_collection() -> None:
@@ -114,6 +134,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "llama" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    if overlooked := sorted(path.name for path in slow if not _may_be_slow(path)):
+        raise pytest.UsageError(f"SLOW in {__file__} does not find {', '.join(overlooked)}.")
     items.sort(key=_place_in_line)
 
 
