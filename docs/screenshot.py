@@ -17,6 +17,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 ROOT = Path(__file__).parents[1]
+CHROMIUM = Path("/usr/bin/chromium")
 TROUBLE = "A colleague keeps making remarks about my body. I do not know what to do."
 PRINTED = "How many weeks of maternity leave at full pay do I get?"
 QUESTION = "How many days of annual leave do I get?"
@@ -35,14 +36,15 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=ROOT / "sample", help="indexed sample")
     parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of the pictures")
     parser.add_argument("--sample", type=float, default=1.0, help="share of cases in the report")
+    parser.add_argument("--browser", type=Path, default=CHROMIUM, help="program of the browser")
     chosen = parser.parse_args()
-    take_pictures(chosen.home, chosen.out, chosen.sample)
+    take_pictures(chosen.home, chosen.out, chosen.sample, chosen.browser)
 
 
-def take_pictures(home: Path, folder: Path, sample: float) -> None:
+def take_pictures(home: Path, folder: Path, sample: float, program: Path) -> None:
     """sample: share of the cases that the report and the page of a case are made of."""
     ombud = [sys.executable, "-m", "ombud", "--home", str(home)]
-    with tempfile.TemporaryDirectory() as scratch, _started() as browser:
+    with tempfile.TemporaryDirectory() as scratch, _started(program) as browser:
         report = Path(scratch) / "report.html"
         _measure(ombud, report, sample)
         _take_report(browser, report.as_uri(), folder / "report.png")
@@ -69,9 +71,9 @@ def _measure(ombud: list[str], report: Path, sample: float) -> None:
 
 
 @contextmanager
-def _started() -> Iterator[Browser]:
+def _started(program: Path) -> Iterator[Browser]:
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
+        browser = driver.chromium.launch(executable_path=str(program), args=ARGUMENTS)
         yield browser
         browser.close()
 

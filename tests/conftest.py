@@ -37,9 +37,10 @@ LONGEST = (
     "handoff/test_killed.py",
     "app/test_target.py",
     "lab/test_judges.py",
+    "store/test_lease_schedules.py",
 )
-"""A minute to three each, as slow tests: one that is begun last keeps one process busy while the
-others have nothing left."""
+"""Up to three minutes each, as slow tests: one that is begun last keeps one process busy, or
+waiting, while the others have nothing left."""
 SLOW = re.compile(r"mark\.slow|llama|seeds|PLACES")
 """In the text of each file that has a slow test."""
 PATIENCE = 60.0

@@ -2,7 +2,6 @@
 there."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +10,10 @@ from answer.asking import LEAVE, company
 from answer.faulty import misbehaving
 from answer.test_streaming import EXPIRES, FLOOR, TRUE, Slow, workspace
 from ingest.shelf import Shelf
+from journeys.browsers import CHROMIUM, needs_chromium, playwright
 from web.running import running
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
-]
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def test_every_picture_is_taken(tmp_path: Path) -> None:
     subprocess.run([*ombud, "sync"], check=True, capture_output=True)
     folder = tmp_path / "pictures"
     folder.mkdir()
-    places = ["--home", str(home), "--out", str(folder)]
+    places = ["--home", str(home), "--out", str(folder), "--browser", str(CHROMIUM)]
     subprocess.run(
         [sys.executable, str(SCRIPT), *places, "--sample", "0.25"],
         check=True,
