@@ -57,6 +57,14 @@ def test_a_mistyped_question_is_answered_as_it_was_meant(
     assert wording.READ_AS not in right.text
 
 
+@pytest.mark.parametrize("said", ["when is my payrise due", "i took a lyft to the airport"])
+def test_what_people_say_and_policies_call_otherwise_is_no_slip(
+    workspace: Workspace, said: str
+) -> None:
+    everyone = Filter(countries=None, reader=Person())
+    assert known_words(workspace).read(said, everyone).text == said
+
+
 def test_how_it_was_read_is_no_word_of_the_documents() -> None:
     text = f"Claim within 30 days. [1]\n\n{wording.read_as('', ['expenses'])}"
     assert wording.without_own(text) == "Claim within 30 days. [1]"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ombud.errors import OmbudError
 from ombud.index import Engine, Filter, blocking, is_process_ending, is_visible
+from ombud.retrieve.strategies.thesaurus import everyday_words
 from ombud.text import (
     SpellingChange,
     SpellingReading,
@@ -52,10 +53,10 @@ class KnownWords:
         vocabulary = self.vocabulary()
         if vocabulary is None:
             return SpellingReading(text)
-        reading = read_spelling(text, vocabulary)
+        reading = read_spelling(text, vocabulary, everyday_words())
         typed = {word.lower() for change in reading.changes for word in change.typed.split()}
         kept = self._held(sorted(typed), where)
-        return read_spelling(text, vocabulary, kept) if kept else reading
+        return read_spelling(text, vocabulary, kept | everyday_words()) if kept else reading
 
     def vocabulary(self, seconds: float = LONGEST_WAIT) -> Vocabulary | None:
         """Of the index as it is now; None where it is not ready in so many seconds."""

@@ -82,6 +82,16 @@ def policy_vocabulary() -> frozenset[str]:
     return frozenset(vocabulary)
 
 
+@lru_cache
+def everyday_words() -> frozenset[str]:
+    """What people say in English and policies call otherwise, word by word: no slips."""
+    words: set[str] = set()
+    for terms, _ in _lines("en"):
+        for term in terms:
+            words.update(word for word in term.lower().split() if word.isalpha())
+    return frozenset(words)
+
+
 def _overlap(one: EnglishWords, other: EnglishWords) -> bool:
     return one.start < other.end and other.start < one.end
 
