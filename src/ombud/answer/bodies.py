@@ -17,7 +17,8 @@ from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.completing import completed, opened
 from ombud.answer.quoting.precedence import find_precedence, opened_with
 from ombud.answer.quoting.quotes import opened_by, quote_spans
-from ombud.answer.quoting.spans import AnswerSpan
+from ombud.answer.quoting.runs import in_page_order
+from ombud.answer.quoting.spans import AnswerSpan, with_short_end
 from ombud.answer.signals import unheard
 from ombud.answer.triage import own_record
 from ombud.answer.triage.persons import wants_person
@@ -162,7 +163,7 @@ def not_sure_body(
 ) -> Body | None:
     """The closest passages, without calling them the answer; None where the stored text bears out
     none of the spans."""
-    body = quoted_body(question, spans, "partial", parts)
+    body = quoted_body(question, spans, "partial", parts, sure=False)
     if body is None:
         return None
     composed = body.composed
@@ -182,13 +183,16 @@ def quoted_body(
     contradictions: Sequence[Contradiction] = (),
     *,
     apologise: bool = True,
+    sure: bool = True,
 ) -> Body | None:
     """Passages word for word; None where the stored text bears out none of the spans.
 
     contradictions: of the evidence; where one rule overrides another, that opens the answer.
-    apologise: say so where the passages are in another language than the question."""
-    chosen = opened(choose(spans, parts.knowledge.embedder), spans)
-    chosen = completed(chosen, spans)
+    apologise: say so where the passages are in another language than the question. sure: whether
+    they answer."""
+    spans = list(map(with_short_end, spans))
+    chosen = opened(choose(spans, parts.knowledge.embedder, sure=sure), spans)
+    chosen = in_page_order(completed(chosen, spans))
     precedence = find_precedence(contradictions, chosen, spans)
     if precedence:
         chosen = opened_with(precedence.spans, chosen)

@@ -216,3 +216,16 @@ def test_an_examples_table_is_left_out_where_it_is_a_passage_of_its_own() -> Non
     spans = candidate_spans(Evidence(shared=hits))
     shown = [span.text.strip() for span in quotable(spans, "how much do i get a day")]
     assert shown == ["The rate never falls below zero."]
+
+
+def test_a_sentence_that_only_announces_a_list_is_no_answer() -> None:
+    text = (
+        "Chairs are lent for the home office.\n\n"
+        "If you answer yes to any of the following questions, stop here.\n\n"
+        "- Is the room rented?\n- Is the chair older than a year?"
+    )
+    chunk = span(text).hit.chunk
+    spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+    shown = [one.text.strip() for one in quotable(spans, "do i get a chair")]
+    assert "Chairs are lent for the home office." in shown
+    assert not any("following questions" in said for said in shown)

@@ -1,7 +1,8 @@
-"""Tables and lists of which only some is shown say so."""
+"""Tables and lists of which only some is shown say so; what is torn out stays whole."""
 
 from ombud.answer.quoting.quotes import quote_spans
-from ombud.answer.quoting.spans import candidate_spans
+from ombud.answer.quoting.runs import in_page_order
+from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, with_short_end
 from ombud.types import Chunk, Document, Evidence, Hit
 
 ROWS = [f"| Holiday {day} | May {day} |" for day in range(1, 7)]
@@ -91,3 +92,80 @@ def test_of_short_sections_cut_as_one_the_nearest_heading_counts() -> None:
     text = quoted((merged, both))
     assert text.startswith("**Lost receipts**\n\nReceipts of up to 25 euros")
     assert "**What is not reimbursed**\n\nFines" in text
+
+
+USE = (
+    "The network serves the company.\n\n"
+    "Users shall not use it to:\n\n"
+    "- Send chain letters to all of a site.\n"
+    "- Engage in the copying of licensed films.\n"
+    "- Offer goods of their own for sale.\n"
+)
+
+
+def spans_of(text: str, begins: str, section: str = "Policy") -> list[AnswerSpan]:
+    """Of a passage that begins in the middle of the page."""
+    start = text.index(begins)
+    chunk = Chunk(
+        id="a",
+        document_id="d",
+        title="Network",
+        trail=("Network", section),
+        uri="network.md",
+        text=text[start:],
+        start=start,
+        end=len(text),
+    )
+    return candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))
+
+
+def shown(text: str, begins: str, *places: int, section: str = "Policy") -> str:
+    spans = spans_of(text, begins, section)
+    page = stored("d", "").model_copy(update={"text": text})
+    return quote_spans([spans[place] for place in places], spans, lambda *_: page).text
+
+
+def test_an_item_stands_under_what_introduces_its_list_in_an_earlier_passage() -> None:
+    text = shown(USE, "- Send", 1)
+    assert "Users shall not use it to:\n\n- Engage in the copying of licensed films. [1]" in text
+    assert text.endswith("*2 more in this list.*")
+
+
+def test_an_indented_item_stands_under_its_parent() -> None:
+    nested = "You may book:\n\n- Five days ahead for:\n  - Training of less than 2,500 dollars.\n"
+    assert "Five days ahead for: Training of" in shown(nested, "  - Training", 0)
+
+
+def test_sentences_of_two_items_are_not_joined() -> None:
+    items = (
+        "- Your insurance must cover work.\n- The tyres must have a profile.\n"
+        "- The brakes must be tested each year.\n- The lights must all be working.\n"
+        "- The car must be in good order. No mileage is paid for a car without either.\n"
+    )
+    text = shown(items, "- Your", 0, 5)
+    assert "work. [1]\n- No mileage" in text
+
+
+def test_a_lead_in_that_says_the_heading_again_is_left_out() -> None:
+    steps = "How to send it:\n\n- Send it by mail to the accounts team.\n- Wait for the receipt.\n"
+    assert shown(steps, "- Send", 0, section="How to send it").count("How to send it") == 1
+
+
+def test_tags_that_say_how_words_look_are_left_out() -> None:
+    text = quoted(("Travel", "Ask <em>before</em> you book a trip for <b>work</b>."))
+    assert "Ask before you book a trip for work." in text
+
+
+def test_a_short_sentence_is_shown_with_the_one_before_it() -> None:
+    text = "If it gets into an eye do not rub it. Call 7112. The person is driven to the hospital."
+    first, second = map(with_short_end, spans_of(text, "If it"))
+    assert first.text.endswith("rub it. Call 7112.")
+    assert second.text == "The person is driven to the hospital."
+
+
+def test_a_section_is_read_in_the_order_of_its_page() -> None:
+    text = (
+        "First send the form to payroll. Then wait for the letter of HR. Last sign it in Compass."
+    )
+    first, second, third = spans_of(text, "First")
+    assert in_page_order([second, third, first]) == [first, second, third]

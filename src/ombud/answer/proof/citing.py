@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ombud.answer.proof.verifying import check_quote
 from ombud.types import Citation, Claim, Document, Hit
 
+LOOKS = re.compile(r"</?(?:em|strong|b|i|u|s|span|small|mark|sub|sup)(?:\s[^<>]*)?>", re.IGNORECASE)
 Stored = Callable[[str, str], Document | None]
 """(document id, digest) -> that version of the document with text and blocks; None when it is no
 longer kept."""
@@ -78,8 +79,8 @@ def escaped(text: str) -> str:
 
 def inert(text: str) -> str:
     """`text` in which no link, picture or tag of Markdown or HTML is live: it can be read, not
-    followed."""
-    without_links = re.sub(r"(?<!\\)\](?=[(:])", r"\\]", text)
+    followed. Tags that only say how words look are left out."""
+    without_links = re.sub(r"(?<!\\)\](?=[(:])", r"\\]", LOOKS.sub("", text))
     return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", without_links)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer.quoting.spans import (
+    ANNOUNCES,
     LIST_MARK,
     SEVERAL_SECTIONS,
     AnswerSpan,
@@ -36,6 +37,7 @@ VERSIONS = re.compile(
 """The head of a table of a page's versions."""
 HEAD_ROWS = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 """What stands between a sentence and the first row of its table."""
+LISTED_BELOW = re.compile(r"\s*(?:\||[-*+•]\s|\d+[.)]\s)")
 BETWEEN_PASSAGES = 4
 """Characters of white space between a passage and the next one."""
 LONG_ENOUGH = 8
@@ -125,8 +127,19 @@ def is_asked(span: AnswerSpan) -> bool:
 
 
 def is_signpost(span: AnswerSpan) -> bool:
-    """Whether a span only says what a page is about: "This page explains how leave is booked."."""
-    return bool(_terms().signpost.match(_bare(span.text)))
+    """Whether a span only says what a page is about ("This page explains how leave is booked."), or
+    speaks of the list, table or passage below it, which it is shown above where that is shown."""
+    return bool(_terms().signpost.match(_bare(span.text))) or _announces(span)
+
+
+def _announces(span: AnswerSpan) -> bool:
+    if is_row(span.text) or not ANNOUNCES.search(span.text):
+        return False
+    chunk = span.hit.chunk
+    below = chunk.text[span.end - chunk.start :]
+    if below.partition("\n")[0].strip():
+        return False
+    return not below.strip() or bool(LISTED_BELOW.match(below))
 
 
 def _worked_examples(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:

@@ -10,6 +10,8 @@ from ombud.answer import wording
 from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
 from ombud.answer.quoting.runs import kind_of, pieces_in, run_of, together
 from ombud.answer.quoting.spans import (
+    ANNOUNCES,
+    LEAD_IN,
     LIST_MARK,
     AnswerSpan,
     goes_on_in_item,
@@ -19,6 +21,8 @@ from ombud.answer.quoting.spans import (
 from ombud.types import Citation, Claim
 
 NUMBERING = re.compile(r"^[\d.]+\s+")
+MOST_LINES = 60
+"""Lines above an item in which what introduces its list is looked for."""
 FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
 
@@ -47,21 +51,34 @@ def quote_spans(
     last_heading = ""
     for group in _groups(pieces):
         places = dict.fromkeys(piece.place for piece in group)
+        first = group[0].span
+        lead = list_lead(first, stored) if kind_of(first) == "item" else ""
+        is_listed = pieces_in(run_of(first, everything)) > 1
+        plain = _text(group, lead, is_listed=is_listed, markers=False)
         claims.append(
             Claim(
-                text=inert(_text(group, markers=False)),
+                text=inert(plain),
                 citations=tuple(places),
             )
         )
-        heading = _heading(group[0].span, several_documents=several_documents)
+        heading = _heading(first, several_documents=several_documents)
         if heading and heading != last_heading:
             paragraphs.append(f"**{inert(escaped(heading))}**")
         last_heading = heading
-        paragraphs.append(inert(_text(group, markers=True, applying=applying)))
+        if _says_the_same(lead, heading):
+            lead = ""
+        shown = _text(group, lead, is_listed=is_listed, markers=True, applying=applying)
+        paragraphs.append(inert(shown))
         left_out = _left_out(group, pieces, everything, applying)
         if left_out:
             paragraphs.append(left_out)
     return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
+
+
+def _says_the_same(lead: str, heading: str) -> bool:
+    """Whether a list's lead-in only says the heading above it again."""
+    plain = lead.strip(" #*_:").lower()
+    return bool(plain) and heading.lower().rstrip(" :").endswith(plain)
 
 
 def _left_out(
@@ -73,10 +90,9 @@ def _left_out(
     """How much of a table or a list is not shown; nothing where one row applies to the asker, for
     that one suffices."""
     first = group[0].span
-    if kind_of(first) == "text" or len(group) == 1:
-        return ""
     run = run_of(first, everything)
-    if any((span.hit.chunk.id, span.start) in applying for span in run):
+    applies = any((span.hit.chunk.id, span.start) in applying for span in run)
+    if applies or _stands_alone(group):
         return ""
     shown = [piece.span for piece in pieces]
     count = pieces_in([span for span in run if not _holds(shown, span)])
@@ -84,6 +100,12 @@ def _left_out(
         return ""
     more = wording.MORE_ROWS if kind_of(first) == "row" else wording.MORE_ITEMS
     return f"*{more.format(count=count)}*"
+
+
+def _stands_alone(group: Sequence["_Piece"]) -> bool:
+    """Sentences, and a row that was chosen alone."""
+    kind = kind_of(group[0].span)
+    return kind == "text" or (kind == "row" and len(group) == 1)
 
 
 def opened_by(sentence: str, composed: Composed) -> Composed:
@@ -158,28 +180,78 @@ def _groups(pieces: Sequence[_Piece]) -> list[list[_Piece]]:
     return groups
 
 
-def _text(group: Sequence[_Piece], *, markers: bool, applying: Applying = NOBODY) -> str:
-    """A group as Markdown; markers: with the numbers of its citations, and brackets of the
+def _text(
+    group: Sequence[_Piece],
+    lead: str,
+    *,
+    is_listed: bool,
+    markers: bool,
+    applying: Applying = NOBODY,
+) -> str:
+    """A group as Markdown; lead: the line that introduces its list; is_listed: whether that has
+    other items, shown or not; markers: with the numbers of its citations, and brackets of the
     documents' own escaped. A row that applies is marked behind its last cell."""
     kind = kind_of(group[0].span)
-    lines: list[str] = []
-    for piece in group:
-        fact = applying.get((piece.span.hit.chunk.id, piece.span.start), "")
-        line = _line(piece, kind, markers=markers, fact=fact)
-        if lines and goes_on_in_item(piece.span):
-            lines[-1] += f" {line}"
-        else:
-            lines.append(line)
+    lines = _lines(group, kind, markers=markers, applying=applying)
     if kind == "row":
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
         return " ".join(lines)
-    lead = group[0].span.lead
-    if len(lines) == 1:
-        above = "" if goes_on_in_item(group[0].span) else lead.strip()
+    if len(lines) == 1 and not is_listed:
+        above = "" if goes_on_in_item(group[0].span) else lead
         return f"{above} {lines[0]}".strip()
     items = "- " + "\n- ".join(lines)
-    return f"{lead.strip()}\n\n{items}" if lead else items
+    return f"{lead}\n\n{items}" if lead else items
+
+
+def _lines(group: Sequence[_Piece], kind: str, *, markers: bool, applying: Applying) -> list[str]:
+    """Rows, items or sentences; a further sentence of an item stands behind the one before it."""
+    lines: list[str] = []
+    last: AnswerSpan | None = None
+    for piece in group:
+        fact = applying.get((piece.span.hit.chunk.id, piece.span.start), "")
+        line = _line(piece, kind, markers=markers, fact=fact)
+        if last and goes_on_in_item(piece.span) and _on_one_line(last, piece.span):
+            lines[-1] += f" {line}"
+        else:
+            lines.append(line)
+        last = piece.span
+    return lines
+
+
+def _on_one_line(first: AnswerSpan, second: AnswerSpan) -> bool:
+    """Whether two spans of a passage are of the same item, a short sentence between them or not."""
+    chunk = first.hit.chunk
+    return "\n" not in chunk.text[first.end - chunk.start : second.start - chunk.start]
+
+
+def list_lead(item: AnswerSpan, stored: Stored) -> str:
+    """The line above the list that an item is of, or its parent item, where that introduces it,
+    also where it stands in an earlier passage: "Nobody may use it to:" turns the items round."""
+    chunk = item.hit.chunk
+    document = stored(chunk.document_id, chunk.digest)
+    if item.lead or document is None:
+        return item.lead.strip()
+    above = document.text[: item.start].split("\n")
+    indent = _indent(above.pop())
+    for line in filter(str.strip, reversed(above[-MOST_LINES:])):
+        if LIST_MARK.match(line) and _is_parent(line, indent):
+            return LIST_MARK.sub("", line).strip()
+        if not LIST_MARK.match(line) and _indent(line) <= indent:
+            return line.strip() if _introduces(line) else ""
+    return ""
+
+
+def _is_parent(line: str, indent: int) -> bool:
+    return _indent(line) < indent and bool(LEAD_IN.search(line))
+
+
+def _introduces(line: str) -> bool:
+    return bool(LEAD_IN.search(line) or ANNOUNCES.search(line))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:

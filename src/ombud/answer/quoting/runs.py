@@ -3,7 +3,7 @@ paragraph."""
 
 from collections.abc import Sequence
 
-from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, goes_on_in_item, is_row
+from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, goes_on_in_item, is_row, section_of
 
 
 def run_of(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
@@ -74,3 +74,24 @@ def kind_of(span: AnswerSpan) -> str:
         return "row"
     is_item = LIST_MARK.match(span.text) or goes_on_in_item(span)
     return "item" if is_item else "text"
+
+
+def in_page_order(chosen: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """Chosen spans page by page and section by section, the section that leads first, and inside of
+    it as they stand there: what a likelihood tells is what to show, not in which order to read it.
+    A table that leads stays before what stands above it."""
+    pages = list(dict.fromkeys(span.hit.chunk.uri for span in chosen))
+    leading = _section_key(chosen[0]) if chosen else None
+    tables_lead = bool(chosen) and kind_of(chosen[0]) == "row"
+
+    def place(span: AnswerSpan) -> tuple[int, bool, bool, int]:
+        is_leading = _section_key(span) == leading
+        is_behind = is_leading and tables_lead and kind_of(span) != "row"
+        return pages.index(span.hit.chunk.uri), not is_leading, is_behind, span.start
+
+    return sorted(chosen, key=place)
+
+
+def _section_key(span: AnswerSpan) -> tuple[str, tuple[str, ...], str]:
+    chunk = span.hit.chunk
+    return chunk.uri, chunk.trail, section_of(span)

@@ -22,9 +22,21 @@ SHIPPED = Path(__file__).with_name("spans.json")
 TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 LEAD_IN = re.compile(r":\s*$")
+ANNOUNCES = re.compile(
+    r"\b(?:following|listed below|(?:list|table|steps?|items|points|questions) below)\b",
+    re.IGNORECASE,
+)
+"""What speaks of a list or a table that stands below it."""
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no)[.!*_]+\s*", re.IGNORECASE)
+
+
+SHORT_SENTENCE = re.compile(
+    rf"[ \t]+[*_]*[A-Z0-9][^\s|]*(?:[ \t]+[^\s|]+){{0,{LEAST_WORDS - 2}}}(?<=[.!?])"
+    r"[*_]*(?:(?=\s)|$)"
+)
+"""One of fewer words, behind another one."""
 
 
 SEVERAL_SECTIONS = " / "
@@ -154,6 +166,22 @@ def goes_on_in_item(span: AnswerSpan) -> bool:
     chunk = span.hit.chunk
     is_first = bool(LIST_MARK.match(span.text))
     return not is_first and _is_inside_item(chunk.text, span.start - chunk.start)
+
+
+def with_short_end(span: AnswerSpan) -> AnswerSpan:
+    """A sentence with the short ones right behind it, which are too short to stand alone: "Call
+    7112." may be what counts."""
+    chunk = span.hit.chunk
+    rest = chunk.text[span.end - chunk.start :].partition("\n")[0]
+    if is_row(span.text) or not SHORT_SENTENCE.match(rest):
+        return span
+    added = 0
+    for _, end in split_sentences(rest, chunk.language):
+        if not SHORT_SENTENCE.fullmatch(rest[added:end]):
+            break
+        added = end
+    end = span.end + added
+    return span._replace(end=end, text=chunk.text[span.start - chunk.start : end - chunk.start])
 
 
 def spoken_text(span: AnswerSpan) -> str:
