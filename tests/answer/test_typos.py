@@ -33,27 +33,27 @@ def known_words(workspace: Workspace) -> KnownWords:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant", "word"),
+    ("typed", "meant", "said"),
     [
         (
             "how many days of anual leave do i have?",
             "How many days of annual leave do I have?",
-            "annual",
+            "I read “anual” as “annual”.",
         ),
         (
-            "how many days of annual leeave do i have?",
+            "how many days of anual leeave do i have?",
             "How many days of annual leave do I have?",
-            "leave",
+            "I read “anual” as “annual”, “leeave” as “leave”.",
         ),
     ],
 )
 def test_a_mistyped_question_is_answered_as_it_was_meant(
-    workspace: Workspace, typed: str, meant: str, word: str
+    workspace: Workspace, typed: str, meant: str, said: str
 ) -> None:
     answer, right = ask(workspace, typed), ask(workspace, meant)
     assert {c.uri for c in answer.citations} == {c.uri for c in right.citations}
     assert answer.outcome == right.outcome
-    assert answer.text.endswith(f"{wording.READ_AS} {word}.")
+    assert answer.text.endswith(said)
     assert wording.READ_AS not in right.text
 
 
@@ -66,7 +66,7 @@ def test_what_people_say_and_policies_call_otherwise_is_no_slip(
 
 
 def test_how_it_was_read_is_no_word_of_the_documents() -> None:
-    text = f"Claim within 30 days. [1]\n\n{wording.read_as('', ['expenses'])}"
+    text = f"Claim within 30 days. [1]\n\n{wording.read_as([('expences', 'expenses')])}"
     assert wording.without_own(text) == "Claim within 30 days. [1]"
 
 

@@ -223,7 +223,7 @@ class AskRun:
             text = f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
         if body.action == "handoff":
             text = f"{text}{whom_to_turn_to(contacts, anonymous=self._wants_anonymity())}"
-        text = with_reading(text, composed, self.question, self.changes)
+        text = with_reading(text, composed, self.changes)
         if self.claims:
             self.claims.show_all(composed.claims, composed.citations)
         return Answer(

@@ -8,20 +8,15 @@ from ombud.text import SpellingChange, analyse
 from ombud.types import Question
 
 
-def with_reading(
-    text: str, composed: Composed, question: Question, changes: Sequence[SpellingChange]
-) -> str:
-    """The text of an answer, and after it how the question was read. Only words that stand in what
-    the asker is shown are said: others may be of documents that are not for them."""
+def with_reading(text: str, composed: Composed, changes: Sequence[SpellingChange]) -> str:
+    """The text of an answer, and after it how mistyped words were read. Only words that stand in
+    what the asker is shown are said: others may be of documents that are not for them."""
     shown_terms = _shown_terms(composed)
-    said: list[str] = []
+    said: list[tuple[str, str]] = []
     for change in changes:
         if shown_terms.issuperset(analyse(change.meant)):
-            said.append(change.meant)
-    if not said:
-        return text
-    whole = question.text if len(said) == len(changes) else ""
-    return f"{text.rstrip()}\n\n{wording.read_as(whole, said)}"
+            said.append((change.typed, change.meant))
+    return f"{text.rstrip()}\n\n{wording.read_as(said)}" if said else text
 
 
 def without_changes(question: Question, changes: Sequence[SpellingChange]) -> Question:

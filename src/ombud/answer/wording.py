@@ -31,7 +31,7 @@ APPLIES_ASKED = "asked"
 MORE_ROWS = "{count} more in this table."
 MORE_ITEMS = "{count} more in this list."
 """Below a table or a list of which only some is shown."""
-READ_AS = "I read this as:"
+READ_AS = "I read “"
 FIGURES = {
     "override": "**{counting}**: the rule of your country counts, the global page says {other}.",
     "below_floor": "**{counting}**: the global minimum applies, the local page says {other}.",
@@ -55,9 +55,6 @@ PLEASANTRIES: Mapping[str, str] = {
     "ask to talk to a person.",
 }
 NOT_SURE = "I am not sure. The closest passages say:"
-
-SHORT = 5
-"""Words up to which a question is said again whole."""
 
 
 def handoff(
@@ -185,13 +182,10 @@ def own_record(name: str, shown_below: bool) -> str:
     return f"I see documents, not personal data: {name} is nothing that I can look up.{where}"
 
 
-def read_as(text: str, words: Sequence[str]) -> str:
-    """text: the question as it was meant, empty where it is not to be said whole; words: those of
-    it that were mistyped."""
-    whole = text.strip().rstrip("?!. ")
-    is_short = 0 < len(whole.split()) <= SHORT
-    meant = whole if is_short else ", ".join(words)
-    return f"{READ_AS} {meant}."
+def read_as(words: Sequence[tuple[str, str]]) -> str:
+    """words: each that was mistyped, and what it was read as."""
+    pairs = ", “".join(f"{typed}” as “{meant}”" for typed, meant in words)
+    return f"{READ_AS}{pairs}."
 
 
 def _listed(lines: Sequence[str]) -> str:
@@ -236,5 +230,5 @@ def without_own(text: str) -> str:
     for key in ("closest", "answered", "not_sure"):
         for said in in_any_language(key):
             text = text.replace(said, "")
-    without_reading = re.sub(rf"\n*{READ_AS} .*", "", text)
+    without_reading = re.sub(rf"\n*{READ_AS}.*", "", text)
     return without_reading.replace(NOT_SURE, "").strip()
