@@ -53,10 +53,11 @@ class KnownWords:
         vocabulary = self.vocabulary()
         if vocabulary is None:
             return SpellingReading(text)
-        reading = read_spelling(text, vocabulary, everyday_words())
+        right = everyday_words()
+        reading = read_spelling(text, vocabulary, right)
         typed = {word.lower() for change in reading.changes for word in change.typed.split()}
         kept = self._held(sorted(typed), where)
-        return read_spelling(text, vocabulary, kept | everyday_words()) if kept else reading
+        return read_spelling(text, vocabulary, right | kept) if kept else reading
 
     def vocabulary(self, seconds: float = LONGEST_WAIT) -> Vocabulary | None:
         """Of the index as it is now; None where it is not ready in so many seconds."""

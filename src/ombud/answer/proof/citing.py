@@ -8,6 +8,7 @@ from ombud.answer.proof.verifying import check_quote
 from ombud.types import Citation, Claim, Document, Hit
 
 LOOKS = re.compile(r"</?(?:em|strong|b|i|u|s|span|small|mark|sub|sup)(?:\s[^<>]*)?>", re.IGNORECASE)
+"""Tags that only say how words look."""
 Stored = Callable[[str, str], Document | None]
 """(document id, digest) -> that version of the document with text and blocks; None when it is no
 longer kept."""

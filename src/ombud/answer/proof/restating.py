@@ -54,15 +54,19 @@ def _has_its_words(claim: Assertion, alignment: Alignment) -> bool:
 def _words(text: str) -> frozenset[str]:
     """All but the free ones, denials and modal verbs among them, as their first synonyms."""
     free = free_words()
-    plain = text.lower().replace("’", "'").replace("**", "").replace("`", "")
-    found = (word.strip(".'-") for word in _WORD.findall(plain))
+    found = (word.strip(".'-") for word in _plain_words(text))
     return frozenset(_canonical(word) for word in found if word and word not in free)
 
 
 @lru_cache(maxsize=8192)
 def _in_order(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _plain_words(text) if word not in SAYING_NOTHING)
+
+
+def _plain_words(text: str) -> list[str]:
+    """In small letters and in order, without marks of how they look."""
     plain = text.lower().replace("’", "'").replace("**", "").replace("`", "")
-    return tuple(word for word in _WORD.findall(plain) if word not in SAYING_NOTHING)
+    return _WORD.findall(plain)
 
 
 @lru_cache(maxsize=20_000)

@@ -128,7 +128,7 @@ def is_asked(span: AnswerSpan) -> bool:
 
 def is_signpost(span: AnswerSpan) -> bool:
     """Whether a span only says what a page is about ("This page explains how leave is booked."), or
-    speaks of the list, table or passage below it, which it is shown above where that is shown."""
+    announces what stands below it: where that is shown, `list_lead` puts it above."""
     return bool(_terms().signpost.match(_bare(span.text))) or _announces(span)
 
 

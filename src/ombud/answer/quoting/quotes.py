@@ -53,7 +53,8 @@ def quote_spans(
         places = dict.fromkeys(piece.place for piece in group)
         first = group[0].span
         lead = list_lead(first, stored) if kind_of(first) == "item" else ""
-        is_listed = pieces_in(run_of(first, everything)) > 1
+        run = run_of(first, everything)
+        is_listed = pieces_in(run) > 1
         plain = _text(group, lead, is_listed=is_listed, markers=False)
         claims.append(
             Claim(
@@ -69,7 +70,7 @@ def quote_spans(
             lead = ""
         shown = _text(group, lead, is_listed=is_listed, markers=True, applying=applying)
         paragraphs.append(inert(shown))
-        left_out = _left_out(group, pieces, everything, applying)
+        left_out = _left_out(group, pieces, run, applying)
         if left_out:
             paragraphs.append(left_out)
     return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
@@ -84,13 +85,12 @@ def _says_the_same(lead: str, heading: str) -> bool:
 def _left_out(
     group: Sequence["_Piece"],
     pieces: Sequence["_Piece"],
-    everything: Sequence[AnswerSpan],
+    run: Sequence[AnswerSpan],
     applying: Applying,
 ) -> str:
     """How much of a table or a list is not shown; nothing where one row applies to the asker, for
-    that one suffices."""
+    that one suffices. run: all of its rows or items."""
     first = group[0].span
-    run = run_of(first, everything)
     applies = any((span.hit.chunk.id, span.start) in applying for span in run)
     if applies or _stands_alone(group):
         return ""
@@ -232,7 +232,7 @@ def list_lead(item: AnswerSpan, stored: Stored) -> str:
     document = stored(chunk.document_id, chunk.digest)
     if item.lead or document is None:
         return item.lead.strip()
-    above = document.text[: item.start].split("\n")
+    above = document.text[: item.start].rsplit("\n", MOST_LINES + 1)
     indent = _indent(above.pop())
     for line in filter(str.strip, reversed(above[-MOST_LINES:])):
         if LIST_MARK.match(line) and _is_parent(line, indent):

@@ -23,10 +23,10 @@ SUM = re.compile(
     r"(?P<right>\d+(?:,\d{3})*(?:\.\d+)?)"
 )
 """A calculation that is written out."""
-_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
-_OPERAND = rf"(?:(?:[A-Z]{{3}} |[€£$]){{0,1}}{_NUMBER}(?: ?%|(?: [A-Za-z'’]+){{0,3}}?)?)"
+_OPERAND = rf"(?:(?:[A-Z]{{3}} |[€£$])?{FIGURE.pattern}(?: ?%|(?: [A-Za-z'’]+){{0,3}}?)?)"
 SHORT_SUM = re.compile(
-    rf"(?P<left>{_OPERAND}(?:\s[x×*/÷+−–-]\s{_OPERAND})+)\s=\s\D{{0,6}}(?P<right>{_NUMBER})"
+    rf"(?P<left>{_OPERAND}(?:\s[x×*/÷+−–-]\s{_OPERAND})+)\s=\s\D{{0,6}}"
+    rf"(?P<right>{FIGURE.pattern})"
 )
 """The same whose figures have at most three words behind them: others may stand before it."""
 UNIT_SIZES: dict[str, set[float]] = {
@@ -162,12 +162,13 @@ def _right_sums(claim: Sequence[Sentence], question: str, alignment: Alignment) 
         return []
     told = question + "\n" + "\n".join(one.whole_text for one in alignment.assertions)
     known = _figures_in(told)
+    asked = _figures_in(question)
     percentages = [figure for figure in known if figure <= WHOLE]
     if HALVES.search(told):
         known |= {2.0, 0.5}
     right: list[WrittenSum] = []
     for sum_ in sums:
-        if _is_known(sum_, known, _figures_in(question)):
+        if _is_known(sum_, known, asked):
             right.append(sum_)
             known.add(round(sum_.total, 2))
             known.update(round(sum_.total * (1 + part / WHOLE), 2) for part in percentages)
