@@ -32,9 +32,9 @@ from reader_lists import held_out_lists, taught_lists
 from record import say
 from tokenizers import Tokenizer
 
+from ombud.models.embed.delta import merged, write_delta
 from ombud.models.embed.minilm import PACKAGE
 from ombud.models.embed.onnx_graph import read_safetensors
-from ombud.models.reader import merged, write_delta
 from ombud.models.reader.encoding import CLS, SEP
 from ombud.models.reader.reader import DELTA
 from ombud.training.reader import (

@@ -2,6 +2,7 @@
 training."""
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,12 @@ from answer.asking import LEAVE, Script, ask, company
 from ombud.answer import read_sensitive, wording
 from ombud.answer.triage import Triage, TriageResult, open_triage, own_record
 from ombud.answer.triage.features import triage_features
+from ombud.answer.triage.fine_tuned import (
+    SHARE,
+    FineTunedTriage,
+    join_opinions,
+    open_fine_tuned,
+)
 from ombud.answer.triage.refining import ModelVerdict, apply
 from ombud.answer.triage.sensitive import Matter
 from ombud.answer.triage.weights import WITH_VECTORS, load_triage_weights
@@ -31,10 +38,20 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     return found
 
 
+@pytest.fixture(scope="module")
+def fine_tuned(tmp_path_factory: pytest.TempPathFactory) -> FineTunedTriage:
+    found = open_fine_tuned(tmp_path_factory.mktemp("fine-tuned"))
+    assert found
+    return found
+
+
 @pytest.fixture(scope="module", params=["words", "vectors"])
 def triage(request: pytest.FixtureRequest) -> Triage:
-    embedder = request.getfixturevalue("minilm") if request.param == "vectors" else None
-    return open_triage(read_sensitive(), embedder)
+    if request.param == "words":
+        return open_triage(read_sensitive())
+    embedder = request.getfixturevalue("minilm")
+    second = request.getfixturevalue("fine_tuned")
+    return open_triage(read_sensitive(), embedder, open_fine_tuned=lambda: second)
 
 
 @pytest.fixture(scope="module", params=["none", "minilm"])
@@ -47,6 +64,35 @@ def workspace(
 
 
 # What ships ---------------------------------------------------------------------------------------
+
+
+def test_two_opinions_multiply_their_odds() -> None:
+    """Odds of 4 to 1, and e^(SHARE * logit) = 2 on top: 8 to 1."""
+    logit = math.log(2) / SHARE
+    found = join_opinions(np.array([[0.2, 0.8], [0.3, 0.7]]), np.array([[0.0, logit], [0.0, 0.0]]))
+    assert found == pytest.approx(np.array([[1 / 9, 8 / 9], [0.3, 0.7]]))
+
+
+def test_the_second_opinion_is_of_english_alone(fine_tuned: FineTunedTriage) -> None:
+    texts = [
+        "My boss hits me when nobody is around.",
+        "Mein Chef schlägt mich, wenn keiner da ist.",
+    ]
+    found = fine_tuned.logits(texts)["sensitive"]
+    assert found[0, 1] > found[0, 0]
+    assert not found[1].any()
+
+
+def test_weights_that_go_with_no_second_opinion_open_none(minilm: Embedder, tmp_path: Path) -> None:
+    record = json.loads(WITH_VECTORS.read_text(encoding="utf-8"))
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps({**record, "fine_tuned": ""}), encoding="utf-8")
+
+    def never() -> FineTunedTriage:
+        raise AssertionError("it was opened")
+
+    own = open_triage(read_sensitive(), minilm, path, open_fine_tuned=never)
+    assert own("My boss hits me when nobody is around.").label == "sensitive"
 
 
 # One message --------------------------------------------------------------------------------------

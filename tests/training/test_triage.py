@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 from typer.testing import CliRunner
 
 from answer.asking import FILES, GB, ask, company
+from ombud.answer import HEADS, open_fine_tuned
 from ombud.answer.triage.features import TRIAGE_READING
+from ombud.answer.triage.fine_tuned import speaks_to
 from ombud.answer.triage.weights import (
-    HEADS,
     SHIPPED,
     WITH_VECTORS,
     load_triage_weights,
@@ -27,9 +28,16 @@ from ombud.models import Embedder, open_embedder
 from ombud.models.linear import design
 from ombud.settings import ModelSettings
 from ombud.training.linear import NO_EMBEDDER, TrainingEmbedder
+from ombud.training.triage.held_out import HeldOutLogits
 from ombud.training.triage.judging import judge_triage, wilson_rate
 from ombud.training.triage.labelled import messages_digest, read_labelled_messages
-from ombud.training.triage.training import choose_thresholds, fit, train, with_router_questions
+from ombud.training.triage.training import (
+    SecondOpinion,
+    choose_thresholds,
+    fit,
+    train,
+    with_router_questions,
+)
 
 APART = Path(__file__).parents[1] / "data" / "triage-apart.jsonl"
 
@@ -48,6 +56,13 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     found = open_embedder(ModelSettings(), tmp_path_factory.mktemp("models"))
     assert found
     return found
+
+
+@pytest.fixture(scope="module")
+def opinion(tmp_path_factory: pytest.TempPathFactory) -> SecondOpinion:
+    fine_tuned = open_fine_tuned(tmp_path_factory.mktemp("fine-tuned"))
+    assert fine_tuned
+    return SecondOpinion(HeldOutLogits(), fine_tuned)
 
 
 def plain(text: str) -> str:
@@ -84,7 +99,29 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     trained = load_triage_weights(path)
     assert trained.embedder == (minilm.fingerprint if path == WITH_VECTORS else "")
     assert {w.provenance["digest"] for w in trained.heads.values()} == {messages_digest(TAUGHT)}
-    assert path.stat().st_size < 1_600_000
+    assert path.stat().st_size < 2_200_000
+
+
+def test_the_fine_tuned_classifier_has_listened_to_every_message_in_english(
+    opinion: SecondOpinion,
+) -> None:
+    texts = [message.text for message in TAUGHT]
+    listened = opinion.held_out.of(texts).any(axis=1)
+    assert listened.tolist() == [speaks_to(text) for text in texts]
+    assert load_triage_weights(WITH_VECTORS).fine_tuned == opinion.fine_tuned.fingerprint
+    with pytest.raises(BadRequest, match="Nobody has listened"):
+        opinion.held_out.of(["A message that nobody wrote."])
+
+
+def test_what_is_held_out_finds_the_danger_that_words_do_not_tell(opinion: SecondOpinion) -> None:
+    """Of the messages in English each is judged by weights that have not seen its source."""
+    told = [m for m in TAUGHT if m.language == "en" and speaks_to(m.text)]
+    logits = opinion.held_out.of([m.text for m in told])
+    likelier = logits[:, 1] > logits[:, 0]
+    found = [bool(hit) for m, hit in zip(told, likelier, strict=True) if m.label == "sensitive"]
+    alarms = [bool(hit) for m, hit in zip(told, likelier, strict=True) if m.label != "sensitive"]
+    assert sum(found) / len(found) > 0.85
+    assert sum(alarms) / len(alarms) < 0.07
 
 
 def test_a_message_is_weighed_by_all_features_that_were_taught() -> None:
@@ -115,7 +152,7 @@ def test_training_again_gives_the_shipped_weights(path: Path, minilm: Embedder) 
 
 @pytest.mark.parametrize(("variant", "path"), [("with vectors", WITH_VECTORS), ("words", SHIPPED)])
 def test_the_report_has_the_held_out_figures_of_the_shipped_weights(
-    variant: str, path: Path, minilm: Embedder
+    variant: str, path: Path, minilm: Embedder, opinion: SecondOpinion
 ) -> None:
     report = REPORT.read_text(encoding="utf-8")
     section = report.split(f"### {variant}\n")[1].split("\nArea under")[0]
@@ -124,6 +161,7 @@ def test_the_report_has_the_held_out_figures_of_the_shipped_weights(
         load_triage_weights(path),
         {"triage-apart": HELD},
         TrainingEmbedder(minilm.embed),
+        opinion if path == WITH_VECTORS else None,
     )
     for one in judged.scores().rates:
         row = next(

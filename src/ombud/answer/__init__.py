@@ -23,15 +23,18 @@ from ombud.answer.supplying import EvidenceRun, SuppliedEvidence
 from ombud.answer.triage.circumstances import own_circumstances
 from ombud.answer.triage.classifying import open_triage
 from ombud.answer.triage.features import TRIAGE_READING
+from ombud.answer.triage.fine_tuned import (
+    HEAD_SHARPNESS,
+    FineTunedTriage,
+    join_opinions,
+    open_fine_tuned,
+    split_heads,
+)
+from ombud.answer.triage.heads import CLASSES, HEADS, SCOPES, TOPICS, Head, Label
 from ombud.answer.triage.persons import wants_person
 from ombud.answer.triage.privacy import guard_search, remote_names, triage_embedder
 from ombud.answer.triage.sensitive import read_sensitive
 from ombud.answer.triage.weights import (
-    HEADS,
-    SCOPES,
-    TOPICS,
-    Head,
-    Label,
     Thresholds,
     TriageWeights,
     needs_vectors,
@@ -40,9 +43,11 @@ from ombud.answer.triage.weights import (
 )
 
 __all__ = [
+    "CLASSES",
     "DEFAULT_PERSONA",
     "FEATURES_OF",
     "HEADS",
+    "HEAD_SHARPNESS",
     "NOT_READ",
     "SCOPES",
     "SPAN_FEATURES_OF",
@@ -55,6 +60,7 @@ __all__ = [
     "Basis",
     "ConfidenceWeights",
     "EvidenceRun",
+    "FineTunedTriage",
     "Head",
     "Label",
     "MatterBank",
@@ -69,9 +75,11 @@ __all__ = [
     "check_components",
     "estimate_confidence",
     "guard_search",
+    "join_opinions",
     "joined",
     "measure_signals",
     "needs_vectors",
+    "open_fine_tuned",
     "open_triage",
     "own_circumstances",
     "pack_bank",
@@ -85,6 +93,7 @@ __all__ = [
     "remote_names",
     "span_features",
     "span_signals",
+    "split_heads",
     "switched",
     "term_weights",
     "triage_embedder",

@@ -16,13 +16,15 @@ from datetime import date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from ombud.answer import (
     AnswerParts,
+    FineTunedTriage,
     Persona,
     needs_vectors,
+    open_fine_tuned,
     open_triage,
     read_ahead,
     read_contacts,
@@ -81,6 +83,9 @@ YOUNG, YOUNGER = 20_000, 20
 READ_AHEAD = 2_000
 """Passages of the largest index whose sentences a server reads before anybody asks: about as many
 as `CachingEmbedder` keeps."""
+
+
+Opened = TypeVar("Opened")
 
 
 class Workspace:
@@ -248,27 +253,29 @@ class Workspace:
         return opening.result()
 
     def expect_reading(self, plan: Plan) -> None:
-        """Begin to open the small reader where this plan has it read, beside all that comes
-        before."""
+        """Begin to open what this plan has read for every question, beside all that comes before:
+        the fine-tuned triage, and the small reader."""
+        _ = self._opening_fine_tuned
         if plan.reader == "always" and not self.settings.models.chat:
             _ = self._opening_reader
 
     @cached_property
     def _opening_reader(self) -> "Future[Reader | None]":
-        beside = ThreadPoolExecutor(1, "open")
-        try:
-            return beside.submit(self._open_reader)
-        finally:
-            beside.shutdown(wait=False)
+        return _begin(lambda: self._open_beside(open_reader, "small reader"))
 
-    def _open_reader(self) -> Reader | None:
+    @cached_property
+    def _opening_fine_tuned(self) -> "Future[FineTunedTriage | None]":
+        return _begin(lambda: self._open_beside(open_fine_tuned, "fine-tuned triage"))
+
+    def _open_beside(self, open_model: Callable[[Path], Opened | None], name: str) -> Opened | None:
+        """What is taught upon the embedder's weights; without it answers do as where it is not
+        installed."""
         if self.embedder is None:
             return None
         try:
-            return open_reader(self.home / DATA / "models")
+            return open_model(self.home / DATA / "models")
         except SetupError as failed:
-            # Answers do without, as where it is not installed.
-            logger.warning("The small reader cannot be used: %s", failed)
+            logger.warning("The %s cannot be used: %s", name, failed)
             return None
 
     @cached_property
@@ -283,6 +290,7 @@ class Workspace:
             ),
             own_weights,
             own_terms=bool(settings.sensitive_terms),
+            open_fine_tuned=lambda: self._opening_fine_tuned.result(),
         )
         return AnswerParts(
             settings=self.settings,
@@ -432,6 +440,15 @@ class Workspace:
             return find_document(self.store, document_id, digest)
         except NotFound:
             return None
+
+
+def _begin(opening: Callable[[], Opened]) -> "Future[Opened]":
+    """In a thread of its own."""
+    beside = ThreadPoolExecutor(1, "open")
+    try:
+        return beside.submit(opening)
+    finally:
+        beside.shutdown(wait=False)
 
 
 def create_workspace(folder: Path) -> Path:

@@ -8,6 +8,7 @@ from ombud.models.chat.chat import Chat, ChatReply
 from ombud.models.chat.roles import ON_DEMAND, ModelRoles, open_chat
 from ombud.models.embed import late
 from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
+from ombud.models.embed.minilm import TaughtEncoder, open_taught
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder, beside
 from ombud.models.exposure import EXPOSURES, Exposure
@@ -34,6 +35,7 @@ __all__ = [
     "ReaderPassage",
     "Reading",
     "Reranker",
+    "TaughtEncoder",
     "Tree",
     "at_most",
     "beside",
@@ -48,6 +50,7 @@ __all__ = [
     "open_embedder",
     "open_reader",
     "open_reranker",
+    "open_taught",
     "record",
     "recorded",
     "stand_ins",

@@ -18,6 +18,7 @@ from ombud.training.router.labelled import LabelledQuestion, read_labelled_quest
 from ombud.training.router.training import train_router
 from ombud.training.spans import QuestionSpans, train_spans, underlined_among_best
 from ombud.training.stories import judge_stories, story_messages, train_stories
+from ombud.training.triage.held_out import HeldOutLogits
 from ombud.training.triage.judging import (
     TriageScores,
     compare_triage,
@@ -25,12 +26,15 @@ from ombud.training.triage.judging import (
     wilson_rate,
 )
 from ombud.training.triage.labelled import read_labelled_messages
+from ombud.training.triage.training import SecondOpinion
 
 __all__ = [
+    "HeldOutLogits",
     "LabelledQuestion",
     "QuestionSignals",
     "QuestionSpans",
     "RouterScores",
+    "SecondOpinion",
     "TrainingEmbedder",
     "TriageScores",
     "compare_routers",

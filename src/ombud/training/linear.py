@@ -97,13 +97,13 @@ def fit_linear(
     return untaught._replace(coefficients=rows.T, intercept=intercept, sharpness=sharpness)
 
 
-def grouped_folds(groups: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-    """(taught, held out) positions of `FOLDS` folds, or as many as there are groups; a group is
+def grouped_folds(groups: Sequence[str], folds: int = FOLDS) -> Iterator[tuple[Any, Any]]:
+    """(taught, held out) positions of so many folds, or as many as there are groups; a group is
     never in both."""
     sklearn = import_sklearn()
-    count = min(FOLDS, len(set(groups)))
-    folds = sklearn.GroupKFold(count, shuffle=True, random_state=SEED)
-    yield from folds.split(groups, groups=groups)
+    count = min(folds, len(set(groups)))
+    kept_apart = sklearn.GroupKFold(count, shuffle=True, random_state=SEED)
+    yield from kept_apart.split(groups, groups=groups)
 
 
 def _untaught_weights(

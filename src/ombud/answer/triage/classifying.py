@@ -1,22 +1,23 @@
 """One message -> what triage makes of it, before anything is searched."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer.triage.features import triage_features, unread
+from ombud.answer.triage.fine_tuned import FineTunedTriage
+from ombud.answer.triage.heads import TOPICS, Head, Label
 from ombud.answer.triage.sensitive import Matter, Sensitive
 from ombud.answer.triage.weights import (
-    TOPICS,
     WITH_VECTORS,
-    Label,
     Thresholds,
     TriageWeights,
     load_triage_weights,
     triage_scores,
 )
 from ombud.errors import BadSetting, ModelError
-from ombud.models import Embedder
+from ombud.models import Embedder, linear
 
 LIKELY_DANGER = 0.3
 """Probability of danger from which help is named first. Of dev, which the weights were taught, none
@@ -69,14 +70,21 @@ def open_triage(
     path: Path | None = None,
     *,
     own_terms: bool = False,
+    open_fine_tuned: Callable[[], FineTunedTriage | None] | None = None,
 ) -> Triage:
     """By the weights of a file, or the shipped ones: those with vectors where the embedder is that
     of their training.
 
     own_terms: `terms` are the organisation's own: each that is found counts, however unlikely.
+    open_fine_tuned: called for the first message where the weights go with a fine-tuned classifier.
     Raises BadSetting where the file holds no weights, or vectors of another embedder are wanted.
     """
     trained = _load_own_weights(path, embedder) if path else _shipped_for(embedder)
+
+    @cache
+    def fine_tuned() -> FineTunedTriage | None:
+        found = open_fine_tuned() if open_fine_tuned and trained.fine_tuned else None
+        return found if found and found.fingerprint == trained.fine_tuned else None
 
     def triage(text: str) -> TriageResult:
         try:
@@ -85,11 +93,12 @@ def open_triage(
                 terms,
                 trained,
                 embedder,
+                fine_tuned(),
                 own_terms=own_terms,
             )
         except ModelError:
             plain = load_triage_weights()
-            by_words = classify(text, terms, plain, None, own_terms=own_terms)
+            by_words = classify(text, terms, plain, None, None, own_terms=own_terms)
             note = "triage: the embedding model gave no answer, judged by words only"
             return by_words._replace(degraded=(note,))
 
@@ -140,6 +149,7 @@ def classify(
     terms: Sensitive,
     trained: TriageWeights,
     embedder: Embedder | None,
+    fine_tuned: FineTunedTriage | None,
     *,
     own_terms: bool = False,
 ) -> TriageResult:
@@ -148,7 +158,9 @@ def classify(
         return TriageResult()
     thresholds = trained.thresholds
     likely = LIKELY_DANGER if trained.embedder else LIKELY_DANGER_BY_WORDS
-    reading = _read(text, terms, trained, embedder)
+    embed = embedder.embed if embedder else None
+    scores = triage_scores([text], trained, embed, fine_tuned)
+    reading = _read(text, terms, scores)
     result = TriageResult(
         sensitive=reading.alarm,
         danger=reading.danger,
@@ -191,11 +203,8 @@ def _with_danger(matter: Matter, reading: _Reading, least: float, likely: float)
     return matter._replace(danger=True, perhaps=reading.danger < likely)
 
 
-def _read(
-    text: str, terms: Sensitive, trained: TriageWeights, embedder: Embedder | None
-) -> _Reading:
-    embed = embedder.embed if embedder else None
-    scores = triage_scores([text], trained, embed)
+def _read(text: str, terms: Sensitive, scores: Mapping[Head, linear.Numbers]) -> _Reading:
+    """scores: of this text alone."""
     (sensitive,) = scores["sensitive"]
     (danger,) = scores["danger"]
     (scope,) = scores["scope"]

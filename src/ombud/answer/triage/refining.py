@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from ombud.answer.triage.classifying import TriageResult
+from ombud.answer.triage.heads import Label
 from ombud.answer.triage.sensitive import Matter
-from ombud.answer.triage.weights import Label
 from ombud.errors import ModelError
 from ombud.models import Chat, ChatReply
 from ombud.prompts import Prompt

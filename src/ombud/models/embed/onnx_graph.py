@@ -31,7 +31,12 @@ Array = npt.NDArray[Any]
 def build_int8(weights: Path, target: Path) -> None:
     """Write the quantised graph of the embedder to `target`; whole or not at all, also when two
     processes build it together."""
-    write_int8(_EmbedderGraph(read_safetensors(weights)).model(), target, unchanged=[PROJECT])
+    build_encoder(read_safetensors(weights), target)
+
+
+def build_encoder(weights: Mapping[str, Array], target: Path) -> None:
+    """The same of weights that are not in a file."""
+    write_int8(_EmbedderGraph(weights).model(), target, unchanged=[PROJECT])
 
 
 def write_int8(model: Any, target: Path, *, unchanged: list[str]) -> None:

@@ -1,6 +1,5 @@
 """The small reader: says whether a passage answers a question, and with which sentences."""
 
-from ombud.models.reader.delta import merged, write_delta
 from ombud.models.reader.encoding import EncodedPassage, encode
 from ombud.models.reader.graph import build_reader
 from ombud.models.reader.reader import Reader, ReaderPassage, Reading, open_reader
@@ -12,7 +11,5 @@ __all__ = [
     "Reading",
     "build_reader",
     "encode",
-    "merged",
     "open_reader",
-    "write_delta",
 ]

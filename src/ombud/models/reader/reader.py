@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ombud.models.embed.delta import merged
 from ombud.models.embed.minilm import PACKAGE, WEIGHTS_SHA256, cached_graph
 from ombud.models.embed.onnx_graph import read_safetensors
 from ombud.models.embed.onnx_session import open_onnx
-from ombud.models.reader.delta import merged
 from ombud.models.reader.encoding import EncodedPassage, encode
 from ombud.models.reader.graph import build_reader
 

@@ -22,7 +22,12 @@ from ombud.training.triage.labelled import (
     messages_digest,
     texts_of,
 )
-from ombud.training.triage.training import cross_validate, train, with_router_questions
+from ombud.training.triage.training import (
+    SecondOpinion,
+    cross_validate,
+    train,
+    with_router_questions,
+)
 
 TAUGHT = "cross-validated"
 """Name of the training messages as a set: each judged by weights that saw none of its source."""
@@ -205,12 +210,17 @@ def _distance(probability: float, threshold: float) -> float:
 
 
 def judge_triage(
-    variant: str, trained: TriageWeights, sets: MessageSets, embedder: TrainingEmbedder
+    variant: str,
+    trained: TriageWeights,
+    sets: MessageSets,
+    embedder: TrainingEmbedder,
+    opinion: SecondOpinion | None = None,
 ) -> list[JudgedMessages]:
     """On sets that the weights did not see."""
+    fine_tuned = opinion.fine_tuned if opinion else None
     judged = []
     for held, messages in sets.items():
-        probabilities = triage_scores(texts_of(messages), trained, embedder.embed)
+        probabilities = triage_scores(texts_of(messages), trained, embedder.embed, fine_tuned)
         judged.append(JudgedMessages(variant, held, messages, probabilities, trained))
     return judged
 
@@ -219,18 +229,22 @@ def compare_triage(
     messages: Sequence[LabelledMessage],
     sets: MessageSets,
     variants: Mapping[str, TrainingEmbedder],
+    opinion: SecondOpinion | None = None,
 ) -> TriageReport:
-    """Every variant trained anew, judged by folds and on the sets that were held out."""
+    """Every variant trained anew, judged by folds and on the sets that were held out.
+
+    opinion: for variants with vectors."""
     messages = with_router_questions(messages)
     judged: list[JudgedMessages] = []
     trained: dict[str, TriageWeights] = {}
     for variant, embedder in variants.items():
         remembering = embedder.remembering()
-        folds = cross_validate(messages, remembering)
-        weights = train(messages, remembering, folds)
+        second = opinion if embedder.embed else None
+        folds = cross_validate(messages, remembering, second)
+        weights = train(messages, remembering, second, folds)
         trained[variant] = weights
         judged.append(JudgedMessages(variant, TAUGHT, messages, folds, weights))
-        judged += judge_triage(variant, weights, sets, remembering)
+        judged += judge_triage(variant, weights, sets, remembering, second)
     areas: dict[tuple[str, str], float] = {}
     for one in judged:
         areas[one.variant, one.held] = risk_area(one.decisions())

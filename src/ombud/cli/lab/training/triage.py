@@ -11,7 +11,7 @@ from ombud.cli.route import workspace_settings
 from ombud.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from ombud.training import TrainingEmbedder, TriageScores
+    from ombud.training import SecondOpinion, TrainingEmbedder, TriageScores
 
 VECTORS, WORDS = "with vectors", "words"
 
@@ -46,7 +46,7 @@ def teach_triage(
         messages = read_triage_messages(file) if file else read_triage_messages()
         sets = {path.stem: read_triage_messages(path) for path in held}
         variants = _variants(not no_vectors, both=report is not None)
-        found = compare_triage(messages, sets, variants)
+        found = compare_triage(messages, sets, variants, None if file else _second_opinion())
         if out:
             write_file(out, triage_weights_text(found.trained[WORDS if no_vectors else VECTORS]))
         if report:
@@ -84,6 +84,19 @@ def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
     triage_embedder(embedder, settings.models, needs_vectors=True)
     made = {VECTORS: TrainingEmbedder(embedder.embed, embedder.fingerprint)}
     return made | words if both else made
+
+
+def _second_opinion() -> "SecondOpinion | None":
+    """Of the fine-tuned classifier, which has listened to the shipped messages; None where MiniLM
+    is not the embedder."""
+    from ombud.answer import open_fine_tuned
+    from ombud.training import HeldOutLogits, SecondOpinion
+
+    settings, home = workspace_settings()
+    if settings.models.embedder != "minilm":
+        return None
+    fine_tuned = open_fine_tuned(home / ".ombud" / "models")
+    return fine_tuned and SecondOpinion(HeldOutLogits(), fine_tuned)
 
 
 def _say(judged: "Sequence[TriageScores]", out: Path | None, as_json: bool) -> None:

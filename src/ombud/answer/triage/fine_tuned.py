@@ -1,0 +1,73 @@
+"""The other opinion of triage: MiniLM taught on the messages themselves. It knows a story without
+the words for it; where both agree, fewer ordinary messages look grave."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ombud.answer.triage.features import read_message
+from ombud.answer.triage.heads import CLASSES, Head
+from ombud.models import TaughtEncoder, linear, open_taught
+from ombud.text import message_language
+
+DELTA = Path(__file__).with_name("delta.npz")
+DELTA_SHA256 = "f3a3fa7c05262704de5235a834486cfa5690c08463b820c404f2e6d053bd6ed9"
+"""`make listener` writes both."""
+NAME = "listener"
+HEAD_SHARPNESS = 10.0
+"""Logits are ten times a product with a vector of length 1: cosines alone are too close together to
+learn from."""
+SHARE = 0.7
+"""Of its logits beside the logarithms of the linear probabilities. Cross-validated, 2.5 % of the
+others handed over: .780 of the sensitive are found without it, .834, .841 and .837 with .5, .7
+and 1."""
+LANGUAGE = "en"
+"""MiniLM knows no other: of 1,000 messages in others that taught neither it finds .46 where the
+words find .69, and both together .64."""
+
+
+class FineTunedTriage(NamedTuple):
+    encoder: TaughtEncoder
+
+    @property
+    def fingerprint(self) -> str:
+        return self.encoder.fingerprint
+
+    def logits(self, texts: Sequence[str]) -> dict[Head, linear.Numbers]:
+        """Head -> shape (len(texts), classes); zeros for a text in a language that it does not
+        know."""
+        heads = self.encoder.heads
+        rows = np.zeros((len(texts), len(heads["heads.bias"])))
+        known = [place for place, text in enumerate(texts) if speaks_to(text)]
+        if known:
+            vectors = self.encoder.embed([read_message(texts[place]) for place in known])
+            rows[known] = HEAD_SHARPNESS * vectors @ heads["heads.weight"].T + heads["heads.bias"]
+        return split_heads(rows)
+
+
+def speaks_to(text: str) -> bool:
+    return message_language(text) == LANGUAGE
+
+
+def split_heads(rows: linear.Numbers) -> dict[Head, linear.Numbers]:
+    """Columns of all heads side by side -> those of each."""
+    ends = np.cumsum(list(CLASSES.values()))[:-1]
+    return dict(zip(CLASSES, np.split(rows, ends, axis=1), strict=True))
+
+
+def join_opinions(probabilities: linear.Numbers, logits: linear.Numbers) -> linear.Numbers:
+    """A product of both opinions, shape (texts, classes); rows of zeros leave the first as it
+    is."""
+    scores = np.log(np.maximum(probabilities, 1e-9)) + SHARE * logits
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: linear.Numbers = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+def open_fine_tuned(cache: Path) -> FineTunedTriage | None:
+    """None where MiniLM is not installed. Raises SetupError where it or the delta is damaged, or no
+    cache can be written."""
+    encoder = open_taught(cache, DELTA, DELTA_SHA256, NAME)
+    return FineTunedTriage(encoder) if encoder else None
