@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code the fast ones run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans follow-ups reader listener matters pictures stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans follow-ups reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -97,10 +97,10 @@ reader: .venv/test sample/.ombud/synced
 	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/reader.py $(READER)
 
 # The fine-tuned half of triage; `make triage` after it.
-listener: .venv/test
+fine-tuned-triage: .venv/test
 	@test -d .bench/torch || $(PYTHON) -m venv .bench/torch
 	@.bench/torch/bin/python -m pip install --quiet torch==2.13.0
-	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/listener.py
+	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/fine_tune_triage.py
 
 matters: .venv/test
 	@$(BIN)/python benchmarks/quality/matters.py

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from answer.asking import FILES, GB, ask, company
 from ombud.answer import HEADS, open_fine_tuned
 from ombud.answer.triage.features import TRIAGE_READING
-from ombud.answer.triage.fine_tuned import speaks_to
+from ombud.answer.triage.fine_tuned import judges
 from ombud.answer.triage.weights import (
     SHIPPED,
     WITH_VECTORS,
@@ -32,8 +32,10 @@ from ombud.training.triage.held_out import HeldOutLogits
 from ombud.training.triage.judging import judge_triage, wilson_rate
 from ombud.training.triage.labelled import messages_digest, read_labelled_messages
 from ombud.training.triage.training import (
+    FALSE_ALARMS_TOGETHER,
     SecondOpinion,
     choose_thresholds,
+    cross_validate,
     fit,
     train,
     with_router_questions,
@@ -102,26 +104,28 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     assert path.stat().st_size < 2_200_000
 
 
-def test_the_fine_tuned_classifier_has_listened_to_every_message_in_english(
-    opinion: SecondOpinion,
-) -> None:
+def test_every_message_has_a_second_opinion_that_had_not_seen_it(opinion: SecondOpinion) -> None:
     texts = [message.text for message in TAUGHT]
-    listened = opinion.held_out.of(texts).any(axis=1)
-    assert listened.tolist() == [speaks_to(text) for text in texts]
+    has_one = opinion.held_out.of(texts).any(axis=1)
+    assert has_one.tolist() == [judges(text) for text in texts]
     assert load_triage_weights(WITH_VECTORS).fine_tuned == opinion.fine_tuned.fingerprint
-    with pytest.raises(BadRequest, match="Nobody has listened"):
+    with pytest.raises(BadRequest, match="No classifier that had not seen it"):
         opinion.held_out.of(["A message that nobody wrote."])
 
 
-def test_what_is_held_out_finds_the_danger_that_words_do_not_tell(opinion: SecondOpinion) -> None:
-    """Of the messages in English each is judged by weights that have not seen its source."""
-    told = [m for m in TAUGHT if m.language == "en" and speaks_to(m.text)]
-    logits = opinion.held_out.of([m.text for m in told])
-    likelier = logits[:, 1] > logits[:, 0]
-    found = [bool(hit) for m, hit in zip(told, likelier, strict=True) if m.label == "sensitive"]
-    alarms = [bool(hit) for m, hit in zip(told, likelier, strict=True) if m.label != "sensitive"]
-    assert sum(found) / len(found) > 0.85
-    assert sum(alarms) / len(alarms) < 0.07
+@pytest.mark.slow
+def test_thresholds_are_chosen_on_what_was_held_out(
+    minilm: Embedder, opinion: SecondOpinion
+) -> None:
+    tools = TrainingEmbedder(minilm.embed, minilm.fingerprint)
+    folds = cross_validate(TAUGHT, tools)
+    shipped = load_triage_weights(WITH_VECTORS)
+    assert choose_thresholds(TAUGHT, folds) == pytest.approx(shipped.thresholds, abs=2e-3)
+    judged = [place for place, message in enumerate(TAUGHT) if judges(message.text)]
+    joined = {head: rows[judged] for head, rows in opinion.join(TAUGHT, folds).items()}
+    messages = [TAUGHT[place] for place in judged]
+    chosen = choose_thresholds(messages, joined, FALSE_ALARMS_TOGETHER)
+    assert chosen == pytest.approx(shipped.joined, abs=2e-3)
 
 
 def test_a_message_is_weighed_by_all_features_that_were_taught() -> None:

@@ -27,6 +27,7 @@ from ombud.answer.triage.fine_tuned import (
     HEAD_SHARPNESS,
     FineTunedTriage,
     join_opinions,
+    judges,
     open_fine_tuned,
     split_heads,
 )
@@ -37,6 +38,7 @@ from ombud.answer.triage.sensitive import read_sensitive
 from ombud.answer.triage.weights import (
     Thresholds,
     TriageWeights,
+    names_fine_tuned,
     needs_vectors,
     triage_scores,
     triage_weights_text,
@@ -77,7 +79,9 @@ __all__ = [
     "guard_search",
     "join_opinions",
     "joined",
+    "judges",
     "measure_signals",
+    "names_fine_tuned",
     "needs_vectors",
     "open_fine_tuned",
     "open_triage",

@@ -23,6 +23,7 @@ from ombud.answer import (
     AnswerParts,
     FineTunedTriage,
     Persona,
+    names_fine_tuned,
     needs_vectors,
     open_fine_tuned,
     open_triage,
@@ -163,8 +164,9 @@ class Workspace:
         )
 
     def warm(self, seconds: float = 0.0) -> bool:
-        """Take the index, the documents' words and the small reader into memory, as a server does
+        """Take the index, the documents' words and the small models into memory, as a server does
         at its start, and wait so long for each of the first two. Whether the index is there."""
+        _ = self.fine_tuned_triage
         if self.settings.plan.reader != "never" and not self.settings.models.chat:
             _ = self.reader
         if self.index.known_words:
@@ -247,31 +249,49 @@ class Workspace:
     def reader(self) -> Reader | None:
         """None where there is none, where it cannot be opened or where no model is wanted. Opened
         for the first question that needs it, or by `warm`."""
-        opening = self._opening_reader
+        return self._opened(self._opening_reader, "_opening_reader")
+
+    @property
+    def fine_tuned_triage(self) -> FineTunedTriage | None:
+        """The second opinion of triage; None where the weights in use go with none, or it cannot be
+        opened."""
+        if not self._has_second_opinion:
+            return None
+        return self._opened(self._opening_fine_tuned, "_opening_fine_tuned")
+
+    @cached_property
+    def _has_second_opinion(self) -> bool:
+        own_weights = self._own_file(self.settings.answer.triage)
+        return self.settings.models.embedder == "minilm" and names_fine_tuned(own_weights)
+
+    def _opened(self, opening: "Future[Opened]", name: str) -> Opened:
         if opening.exception() is not None:  # the next question tries again
-            vars(self).pop("_opening_reader", None)
+            vars(self).pop(name, None)
         return opening.result()
 
     def expect_reading(self, plan: Plan) -> None:
         """Begin to open what this plan has read for every question, beside all that comes before:
         the fine-tuned triage, and the small reader."""
-        _ = self._opening_fine_tuned
+        if self._has_second_opinion:
+            _ = self._opening_fine_tuned
         if plan.reader == "always" and not self.settings.models.chat:
             _ = self._opening_reader
 
     @cached_property
     def _opening_reader(self) -> "Future[Reader | None]":
-        return _begin(lambda: self._open_beside(open_reader, "small reader"))
+        return _begin(self._open_reader)
 
     @cached_property
     def _opening_fine_tuned(self) -> "Future[FineTunedTriage | None]":
-        return _begin(lambda: self._open_beside(open_fine_tuned, "fine-tuned triage"))
+        return _begin(lambda: self._open_taught(open_fine_tuned, "second opinion of triage"))
 
-    def _open_beside(self, open_model: Callable[[Path], Opened | None], name: str) -> Opened | None:
-        """What is taught upon the embedder's weights; without it answers do as where it is not
-        installed."""
+    def _open_reader(self) -> Reader | None:
         if self.embedder is None:
             return None
+        return self._open_taught(open_reader, "small reader")
+
+    def _open_taught(self, open_model: Callable[[Path], Opened | None], name: str) -> Opened | None:
+        """What MiniLM was taught further; answers do without, as where it is not installed."""
         try:
             return open_model(self.home / DATA / "models")
         except SetupError as failed:
@@ -290,7 +310,7 @@ class Workspace:
             ),
             own_weights,
             own_terms=bool(settings.sensitive_terms),
-            open_fine_tuned=lambda: self._opening_fine_tuned.result(),
+            open_fine_tuned=lambda: self.fine_tuned_triage,
         )
         return AnswerParts(
             settings=self.settings,

@@ -1,12 +1,11 @@
 """One message -> what triage makes of it, before anything is searched."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from ombud.answer.triage.features import triage_features, unread
-from ombud.answer.triage.fine_tuned import FineTunedTriage
+from ombud.answer.triage.fine_tuned import FineTunedTriage, judges
 from ombud.answer.triage.heads import TOPICS, Head, Label
 from ombud.answer.triage.sensitive import Matter, Sensitive
 from ombud.answer.triage.weights import (
@@ -19,9 +18,10 @@ from ombud.answer.triage.weights import (
 from ombud.errors import BadSetting, ModelError
 from ombud.models import Embedder, linear
 
+ALONE = "triage: the second opinion cannot be had, judged by the first alone"
 LIKELY_DANGER = 0.3
-"""Probability of danger from which help is named first. Of dev, which the weights were taught, none
-of the 48 in danger is below, and 29 of the 33 others who are told of emergency lines are."""
+"""Probability of danger from which help is named first. Of dev, each judged by weights that had not
+seen it, 1 of 48 in danger is below, and 23 of the 41 others who are told of emergency lines are."""
 LIKELY_DANGER_BY_WORDS = 0.5
 """The same where no vectors tell: "They told me to go back to my country, always as a joke" is .46
 likely by its words, .16 with vectors."""
@@ -76,31 +76,33 @@ def open_triage(
     of their training.
 
     own_terms: `terms` are the organisation's own: each that is found counts, however unlikely.
-    open_fine_tuned: called for the first message where the weights go with a fine-tuned classifier.
+    open_fine_tuned: asked for each message where the weights go with a second opinion; without it
+    the first one decides alone, by thresholds of its own.
     Raises BadSetting where the file holds no weights, or vectors of another embedder are wanted.
     """
     trained = _load_own_weights(path, embedder) if path else _shipped_for(embedder)
 
-    @cache
-    def fine_tuned() -> FineTunedTriage | None:
-        found = open_fine_tuned() if open_fine_tuned and trained.fine_tuned else None
-        return found if found and found.fingerprint == trained.fine_tuned else None
-
     def triage(text: str) -> TriageResult:
+        second = open_fine_tuned() if open_fine_tuned and trained.fine_tuned else None
+        if second is not None and second.fingerprint != trained.fine_tuned:
+            second = None
         try:
-            return classify(
+            result = classify(
                 text,
                 terms,
                 trained,
-                embedder,
-                fine_tuned(),
+                embedder=embedder,
+                fine_tuned=second,
                 own_terms=own_terms,
             )
         except ModelError:
             plain = load_triage_weights()
-            by_words = classify(text, terms, plain, None, None, own_terms=own_terms)
+            by_words = classify(text, terms, plain, own_terms=own_terms)
             note = "triage: the embedding model gave no answer, judged by words only"
             return by_words._replace(degraded=(note,))
+        if open_fine_tuned and trained.fine_tuned and second is None:
+            return result._replace(degraded=(ALONE,))
+        return result
 
     return triage
 
@@ -148,15 +150,16 @@ def classify(
     text: str,
     terms: Sensitive,
     trained: TriageWeights,
-    embedder: Embedder | None,
-    fine_tuned: FineTunedTriage | None,
     *,
+    embedder: Embedder | None = None,
+    fine_tuned: FineTunedTriage | None = None,
     own_terms: bool = False,
 ) -> TriageResult:
     """Sensitive goes before out of scope; a blank message is ordinary."""
     if not text.strip():
         return TriageResult()
-    thresholds = trained.thresholds
+    has_second = fine_tuned is not None and judges(text)
+    thresholds = trained.thresholds_for(joined=has_second)
     likely = LIKELY_DANGER if trained.embedder else LIKELY_DANGER_BY_WORDS
     embed = embedder.embed if embedder else None
     scores = triage_scores([text], trained, embed, fine_tuned)

@@ -1,9 +1,9 @@
-"""The other opinion of triage: MiniLM taught on the messages themselves. It knows a story without
-the words for it; where both agree, fewer ordinary messages look grave."""
+"""The second opinion of triage: MiniLM taught on the messages themselves. It knows a story without
+the words for it; where both opinions agree, fewer ordinary messages look grave."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from ombud.text import message_language
 
 DELTA = Path(__file__).with_name("delta.npz")
 DELTA_SHA256 = "f3a3fa7c05262704de5235a834486cfa5690c08463b820c404f2e6d053bd6ed9"
-"""`make listener` writes both."""
-NAME = "listener"
+"""`make fine-tuned-triage` writes both."""
+NAME = "triage"
 HEAD_SHARPNESS = 10.0
 """Logits are ten times a product with a vector of length 1: cosines alone are too close together to
 learn from."""
@@ -26,29 +26,37 @@ and 1."""
 LANGUAGE = "en"
 """MiniLM knows no other: of 1,000 messages in others that taught neither it finds .46 where the
 words find .69, and both together .64."""
+LONGEST = 500
+"""Characters. It was taught 128 tokens of a message; whoever writes more may say at the end what
+matters."""
+MOST_KEPT = 64
+"""Messages whose logits are kept: each turn of a conversation is judged again for the next."""
 
 
-class FineTunedTriage(NamedTuple):
-    encoder: TaughtEncoder
-
-    @property
-    def fingerprint(self) -> str:
-        return self.encoder.fingerprint
+class FineTunedTriage:
+    def __init__(self, encoder: TaughtEncoder) -> None:
+        self.fingerprint = encoder.fingerprint
+        self._encoder = encoder
+        self._row = lru_cache(maxsize=MOST_KEPT)(self._logits)
 
     def logits(self, texts: Sequence[str]) -> dict[Head, linear.Numbers]:
-        """Head -> shape (len(texts), classes); zeros for a text in a language that it does not
-        know."""
-        heads = self.encoder.heads
-        rows = np.zeros((len(texts), len(heads["heads.bias"])))
-        known = [place for place, text in enumerate(texts) if speaks_to(text)]
-        if known:
-            vectors = self.encoder.embed([read_message(texts[place]) for place in known])
-            rows[known] = HEAD_SHARPNESS * vectors @ heads["heads.weight"].T + heads["heads.bias"]
+        """Head -> shape (len(texts), classes); zeros for a text that it does not judge."""
+        rows = np.zeros((len(texts), sum(CLASSES.values())))
+        for place, text in enumerate(texts):
+            if judges(text):
+                rows[place] = self._row(read_message(text))
         return split_heads(rows)
 
+    def _logits(self, message: str) -> linear.Numbers:
+        heads = self._encoder.heads
+        vector = self._encoder.embed([message])[0]
+        row: linear.Numbers = HEAD_SHARPNESS * heads["heads.weight"] @ vector + heads["heads.bias"]
+        return row
 
-def speaks_to(text: str) -> bool:
-    return message_language(text) == LANGUAGE
+
+def judges(text: str) -> bool:
+    """Whether a text is one that it was taught to judge."""
+    return len(text) <= LONGEST and message_language(text) == LANGUAGE
 
 
 def split_heads(rows: linear.Numbers) -> dict[Head, linear.Numbers]:

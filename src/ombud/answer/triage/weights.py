@@ -47,7 +47,13 @@ class TriageWeights(NamedTuple):
     embedder: str
     """Fingerprint of the embedder of its vectors; empty where it has none."""
     fine_tuned: str = ""
-    """Of the fine-tuned classifier with which the thresholds were chosen; empty: with none."""
+    """Of the classifier whose second opinion goes with them; empty where none does."""
+    joined: Thresholds | None = None
+    """Where it judges, too."""
+
+    def thresholds_for(self, *, joined: bool) -> Thresholds:
+        """joined: of probabilities in which the second opinion has its share."""
+        return self.joined if joined and self.joined else self.thresholds
 
 
 def triage_scores(
@@ -85,19 +91,21 @@ def _linear_scores(
 
 def triage_weights_text(trained: TriageWeights) -> str:
     """One line; the same weights give the same text."""
-    thresholds: dict[str, float] = {}
-    for name, value in trained.thresholds._asdict().items():
-        thresholds[name] = round(value, 4)
     heads: dict[str, Any] = {}
     for head, weights in trained.heads.items():
         heads[head] = linear.as_record(weights)
     record = {
         "embedder": trained.embedder,
         "fine_tuned": trained.fine_tuned,
-        "thresholds": thresholds,
+        "thresholds": _rounded(trained.thresholds),
+        "joined": _rounded(trained.joined) if trained.joined else None,
         "heads": heads,
     }
     return linear.to_json(record)
+
+
+def _rounded(thresholds: Thresholds) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in thresholds._asdict().items()}
 
 
 @lru_cache(maxsize=4)
@@ -108,16 +116,25 @@ def needs_vectors(path: Path | None) -> bool:
 
 
 @lru_cache(maxsize=4)
+def names_fine_tuned(path: Path | None) -> bool:
+    """Whether these weights go with a second opinion. None: the shipped ones with vectors. Raises
+    BadSetting."""
+    return bool(load_triage_weights(path or WITH_VECTORS).fine_tuned)
+
+
+@lru_cache(maxsize=4)
 def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
     """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any
     other."""
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        joined = content.get("joined")
         return TriageWeights(
             heads={head: linear.from_record(content["heads"][head]) for head in HEADS},
             thresholds=Thresholds(**content["thresholds"]),
             embedder=str(content["embedder"]),
             fine_tuned=str(content.get("fine_tuned", "")),
+            joined=Thresholds(**joined) if joined else None,
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(

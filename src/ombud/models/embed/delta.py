@@ -43,10 +43,19 @@ def write_delta(
     return sha256(target.read_bytes()).hexdigest()
 
 
+def check_delta(delta: Path, digest: str) -> None:
+    """Raises SetupError where the file is not the one that was taught."""
+    try:
+        is_published = sha256(delta.read_bytes()).hexdigest() == digest
+    except OSError:
+        is_published = False
+    if not is_published:
+        raise SetupError(f"{delta.name} is not what was published.", hint="Install ombud again.")
+
+
 def merged(base: Mapping[str, npt.NDArray[Any]], delta: Path, digest: str) -> Weights:
     """The network's weights. Raises SetupError where the file is not the one that was taught."""
-    if sha256(delta.read_bytes()).hexdigest() != digest:
-        raise SetupError(f"{delta.name} is not what was published.", hint="Install ombud again.")
+    check_delta(delta, digest)
     weights: Weights = dict(base)
     with np.load(delta, allow_pickle=False) as parts:
         for key in parts.files:
@@ -62,7 +71,8 @@ def merged(base: Mapping[str, npt.NDArray[Any]], delta: Path, digest: str) -> We
 
 
 def learnt_whole(delta: Path) -> Weights:
-    """Of a delta's file the weights that the embedder has not, such as heads."""
+    """Of a delta's file, which was checked, the weights that the embedder has not, such as
+    heads."""
     weights: Weights = {}
     with np.load(delta, allow_pickle=False) as parts:
         for key in parts.files:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ombud.cache import user_cache
 from ombud.errors import MissingExtra, SetupError
 from ombud.models.embed.counting import counter
-from ombud.models.embed.delta import Weights, learnt_whole, merged
+from ombud.models.embed.delta import Weights, check_delta, learnt_whole, merged
 from ombud.models.embed.embedder import EmbeddedText, Vectors
 from ombud.models.embed.late import TellingTokens, TokenVectors, compress, join
 from ombud.models.embed.onnx_graph import build_encoder, build_int8, read_safetensors
@@ -172,16 +172,17 @@ def open_taught(cache: Path, delta: Path, digest: str, name: str) -> TaughtEncod
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
+    check_delta(delta, digest)
     model = Path(spec.submodule_search_locations[0], "model")
 
     def build(weights: Path, target: Path) -> None:
         build_encoder(merged(read_safetensors(weights), delta, digest), target)
 
-    fingerprint = f"{name}-{digest[:12]}"
+    fingerprint = f"{name}-{digest[:12]}-{BUILD}"
     graph = cached_graph(
         model / "model.safetensors",
         cache,
-        f"{name}-{WEIGHTS_SHA256[:12]}-{digest[:12]}.int8.onnx",
+        f"{name}-{WEIGHTS_SHA256[:12]}-{digest[:12]}-{GRAPH}.int8.onnx",
         build,
     )
     encoder = OnnxEmbedder(graph, model / "tokenizer.json", fingerprint)

@@ -1,4 +1,5 @@
-"""Teaching MiniLM the messages of triage, all heads at once. Needs torch: `make listener`."""
+"""Teaching MiniLM the messages of triage, all heads at once. Needs torch: `make
+fine-tuned-triage`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ombud.answer import CLASSES
+from ombud.answer import CLASSES, judges
 from ombud.errors import BadRequest
 from ombud.models import linear
 
@@ -35,14 +35,17 @@ class HeldOutLogits:
         self._place = {key: place for place, key in enumerate(keys)}
 
     def of(self, texts: Sequence[str]) -> linear.Numbers:
-        """(texts, classes of all heads). Raises BadRequest where a text was never read."""
+        """(texts, classes of all heads); zeros for a text that is not judged. Raises BadRequest
+        where one that is was never read."""
         rows = np.zeros((len(texts), sum(CLASSES.values())))
         for number, text in enumerate(texts):
+            if not judges(text):
+                continue
             place = self._place.get(_digest(text))
             if place is None:
                 raise BadRequest(
-                    f"Nobody has listened to “{text[:60]}”.",
-                    hint="The messages have changed: `make listener` reads them anew.",
+                    f"No classifier that had not seen it has judged “{text[:60]}”.",
+                    hint="The messages have changed: make fine-tuned-triage.",
                 )
             rows[number] = self._logits[place]
         return rows

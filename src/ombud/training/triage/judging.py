@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ombud.answer import Head, TriageWeights, triage_scores
+from ombud.answer import Head, TriageWeights, judges, triage_scores
 from ombud.charts import Series, draw_lines
 from ombud.lab import Decision, risk_area, risk_coverage
 from ombud.models import linear
@@ -97,15 +97,23 @@ class JudgedMessages(NamedTuple):
 
     def scores(self) -> TriageScores:
         """Against labels at the weights' own thresholds, before any term, passage or chat model."""
-        thresholds = self.trained.thresholds
         danger = self.probabilities["danger"][:, 1]
-        alarmed = (self.sensitive >= thresholds.sensitive) | (danger >= thresholds.peril)
-        in_danger = danger >= thresholds.danger
-        outside = 1 - self.probabilities["scope"][:, 0] >= thresholds.outside
+        is_grave = self.sensitive >= self._least("sensitive")
+        alarmed = is_grave | (danger >= self._least("peril"))
+        in_danger = danger >= self._least("danger")
+        outside = 1 - self.probabilities["scope"][:, 0] >= self._least("outside")
         denied = outside & ~alarmed
         rates = self._rates(alarmed, alarmed & in_danger, denied)
         by_kind = self._rates_by_kind(alarmed, denied)
         return TriageScores(self.variant, self.held, tuple(rates), tuple(by_kind))
+
+    def _least(self, name: str) -> linear.Numbers:
+        """The threshold of this name for each message."""
+        of_both = self.trained.thresholds_for(joined=True)
+        joined = [judges(message.text) for message in self.messages]
+        alone: float = getattr(self.trained.thresholds, name)
+        together: float = getattr(of_both, name)
+        return np.where(joined, together, alone).astype(float)
 
     def _rates(self, alarmed: Flags, alarmed_in_danger: Flags, denied: Flags) -> list[Rate]:
         sensitive = have_label(self.messages, "sensitive")
@@ -146,9 +154,12 @@ class JudgedMessages(NamedTuple):
     def decisions(self) -> list[Decision]:
         """Sensitive or not: how far the probability is from the threshold says how sure;
         `answerable` is "rightly"."""
-        threshold = self.trained.thresholds.sensitive
+        leasts = self._least("sensitive").tolist()
+        probabilities = self.sensitive.tolist()
         decisions = []
-        for message, probability in zip(self.messages, self.sensitive.tolist(), strict=True):
+        for message, probability, threshold in zip(
+            self.messages, probabilities, leasts, strict=True
+        ):
             alarmed = probability >= threshold
             right = alarmed == (message.label == "sensitive")
             confidence = _distance(probability, threshold)
@@ -240,10 +251,11 @@ def compare_triage(
     for variant, embedder in variants.items():
         remembering = embedder.remembering()
         second = opinion if embedder.embed else None
-        folds = cross_validate(messages, remembering, second)
+        folds = cross_validate(messages, remembering)
         weights = train(messages, remembering, second, folds)
         trained[variant] = weights
-        judged.append(JudgedMessages(variant, TAUGHT, messages, folds, weights))
+        found = second.join(messages, folds) if second else folds
+        judged.append(JudgedMessages(variant, TAUGHT, messages, found, weights))
         judged += judge_triage(variant, weights, sets, remembering, second)
     areas: dict[tuple[str, str], float] = {}
     for one in judged:

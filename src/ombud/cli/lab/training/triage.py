@@ -46,7 +46,8 @@ def teach_triage(
         messages = read_triage_messages(file) if file else read_triage_messages()
         sets = {path.stem: read_triage_messages(path) for path in held}
         variants = _variants(not no_vectors, both=report is not None)
-        found = compare_triage(messages, sets, variants, None if file else _second_opinion())
+        opinion = _second_opinion(file, variants)
+        found = compare_triage(messages, sets, variants, opinion)
         if out:
             write_file(out, triage_weights_text(found.trained[WORDS if no_vectors else VECTORS]))
         if report:
@@ -86,9 +87,13 @@ def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
     return made | words if both else made
 
 
-def _second_opinion() -> "SecondOpinion | None":
-    """Of the fine-tuned classifier, which has listened to the shipped messages; None where MiniLM
-    is not the embedder."""
+def _second_opinion(
+    file: Path | None, variants: "Mapping[str, TrainingEmbedder]"
+) -> "SecondOpinion | None":
+    """Of the fine-tuned classifier, which was taught the shipped messages; None for others, and
+    where MiniLM is not the embedder."""
+    if file or VECTORS not in variants:
+        return None
     from ombud.answer import open_fine_tuned
     from ombud.training import HeldOutLogits, SecondOpinion
 
@@ -96,7 +101,7 @@ def _second_opinion() -> "SecondOpinion | None":
     if settings.models.embedder != "minilm":
         return None
     fine_tuned = open_fine_tuned(home / ".ombud" / "models")
-    return fine_tuned and SecondOpinion(HeldOutLogits(), fine_tuned)
+    return SecondOpinion(HeldOutLogits(), fine_tuned) if fine_tuned else None
 
 
 def _say(judged: "Sequence[TriageScores]", out: Path | None, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Teaching MiniLM the messages of triage. Only `make listener` has torch: elsewhere these are
+"""Teaching MiniLM the messages of triage. Only `make fine-tuned-triage` has torch: elsewhere these are
 skipped."""
 
 import math
@@ -11,7 +11,7 @@ from ombud.training.triage.labelled import LabelledMessage
 from training.test_reading import words_tokenizer
 from training.test_teaching import weights_of
 
-torch = pytest.importorskip("torch", reason="torch is there for `make listener` alone")
+torch = pytest.importorskip("torch", reason="torch is there for `make fine-tuned-triage` alone")
 fine_tuning = pytest.importorskip("ombud.training.triage.fine_tuning")
 networks = pytest.importorskip("ombud.training.triage.network")
 MESSAGES = [
