@@ -69,8 +69,8 @@ FALSE_ALARMS = 0.035
 """Share of the messages without need of a person that may be handed to one. Many of these were
 written to mislead: of ordinary ones it is fewer."""
 FALSE_ALARMS_TOGETHER = 0.025
-"""The same of messages that the second opinion judges, too: more of the sensitive are found at it
-(.88) than by words and vectors at the other (.83)."""
+"""The same of messages that the second opinion judges, too: of the sensitive in English .91 are
+found at it, by words and vectors at the other .83."""
 WRONGLY_OUTSIDE = 0.05
 """Share of the ordinary messages that may be taken for out of scope."""
 SURELY_OUTSIDE = 0.9
@@ -88,15 +88,15 @@ alone. .005 finds one more in a hundred of those in danger, .01 another; ordinar
 """
 NEAR = 0.04
 """Of the threshold: as likely must a message be in which a strong sensitive term was found. Recall
-first: a story that also asks for a hotel cap looks half ordinary. Of 432 sensitive messages with a
-strong term it misses one, with .1 three; of 41 ordinary ones 27 are handed over, with .1 24
-(cross-validated)."""
+first: a story that also asks for a hotel cap looks half ordinary. Of 251 sensitive messages with a
+strong term, none of danger, it misses one, with .1 three; of 41 ordinary ones 11 are handed over,
+with .1 7 (cross-validated, with the second opinion)."""
 NEAR_BY_WORDS = 0.02
 """The same where no vectors tell: with "what can I do?" behind it "My manager is bullying and
 harassing me" is .02 likely by its words, .04 with vectors."""
 WEAKLY_NEAR = 0.5
-"""The same where the term was a weak one: at .2 twice as many harmless messages with alarming words
-are handed over."""
+"""The same where the term was a weak one: of 114 sensitive messages it misses three, at .2 one; of
+84 ordinary ones 10 are handed over, at .2 12."""
 TEXT = {"surface": 0.3, "words": 0.7}
 RECIPES: Mapping[Head, Recipe] = {
     "sensitive": Recipe(
