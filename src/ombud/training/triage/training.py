@@ -100,10 +100,10 @@ WEAKLY_NEAR = 0.5
 TEXT = {"surface": 0.3, "words": 0.7}
 RECIPES: Mapping[Head, Recipe] = {
     "sensitive": Recipe(
-        {"surface": 0.2, "words": 2.0, "letters": 4.0, "vector": 3.0}, strictness=1.5, least=5
+        {"surface": 0.2, "words": 2.0, "letters": 4.0, "vector": 3.0}, strictness=1.5, least=8
     ),
     "danger": Recipe(
-        {"surface": 0.2, "words": 2.0, "letters": 4.0, "vector": 3.0}, strictness=1.5, least=5
+        {"surface": 0.2, "words": 2.0, "letters": 4.0, "vector": 3.0}, strictness=1.5, least=8
     ),
     "topic": Recipe({**TEXT, "vector": 1.5}, strictness=2.0),
     "scope": Recipe({**TEXT, "vector": 0.7}, strictness=2.0),
