@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from copies import lay_store
-from ombud.app import Workspace
+from ombud.app import Workspace, sync_all
 
 Open = Callable[..., Workspace]
 
@@ -25,3 +25,14 @@ def open_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
     yield open_it
     for workspace in opened:
         workspace.close()
+
+
+def open_with_vectors(open_home: Open, folder: Path, page: str) -> Workspace:
+    """A workspace in `folder` with this page, synced; skips where MiniLM is not installed."""
+    (folder / "docs").mkdir()
+    (folder / "docs" / "page.md").write_text(page, encoding="utf-8")
+    opened = open_home('[[source]]\nname = "docs"\npath = "docs"\n', models={"embedder": "minilm"})
+    if opened.embedder is None:
+        pytest.skip("the embedding model is not installed")
+    sync_all(opened)
+    return opened

@@ -7,25 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from app.conftest import Open
-from ombud.app import Workspace, asking, sync_all
+from app.conftest import Open, open_with_vectors
+from ombud.app import Workspace, asking
 from ombud.models.embed.minilm import WEIGHTS_SHA256
 from ombud.models.reader.reader import DELTA_SHA256
 from ombud.types import Question
 
-SETTINGS = '[[source]]\nname = "docs"\npath = "docs"\n'
 RULE = "# Sickness\n\nA doctor's note is needed from the fourth day of illness.\n"
 
 
 @pytest.fixture
 def workspace(open_home: Open, tmp_path: Path) -> Workspace:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "sick.md").write_text(RULE, encoding="utf-8")
-    opened = open_home(SETTINGS, models={"embedder": "minilm"})
-    if opened.embedder is None:
-        pytest.skip("the embedding model is not installed")
-    sync_all(opened)
-    return opened
+    return open_with_vectors(open_home, tmp_path, RULE)
 
 
 def signals_of(workspace: Workspace, **plan: object) -> Mapping[str, float]:

@@ -5,28 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from app.conftest import Open
+from app.conftest import Open, open_with_vectors
 from ombud.answer.triage import fine_tuned
 from ombud.answer.triage.classifying import ALONE
 from ombud.answer.triage.weights import WITH_VECTORS, load_triage_weights
-from ombud.app import Workspace, asking, sync_all
+from ombud.app import Workspace, asking
 from ombud.errors import SetupError
 from ombud.types import Answer, Question
 
-SETTINGS = '[[source]]\nname = "docs"\npath = "docs"\n'
 RULE = "# Pay\n\nPay day is the 25th of each month.\n"
 HALF_SAID = "Should I let the works doctor know that mornings have become pointless to me lately?"
 
 
 @pytest.fixture
 def workspace(open_home: Open, tmp_path: Path) -> Workspace:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "pay.md").write_text(RULE, encoding="utf-8")
-    opened = open_home(SETTINGS, models={"embedder": "minilm"})
-    if opened.embedder is None:
-        pytest.skip("the embedding model is not installed")
-    sync_all(opened)
-    return opened
+    return open_with_vectors(open_home, tmp_path, RULE)
 
 
 def answer_of(workspace: Workspace, text: str) -> Answer:
@@ -83,12 +76,11 @@ def test_weights_of_ones_own_that_name_another_are_judged_by_the_first_alone(
     text = WITH_VECTORS.read_text(encoding="utf-8")
     shipped = load_triage_weights(WITH_VECTORS).fine_tuned
     (tmp_path / "own.json").write_text(text.replace(shipped, "triage-older"), encoding="utf-8")
-    (tmp_path / "docs").mkdir()
-    opened = open_home(SETTINGS, models={"embedder": "minilm"}, answer={"triage": "own.json"})
+    opened = open_home(models={"embedder": "minilm"}, answer={"triage": "own.json"})
     assert ALONE in answer_of(opened, "when is pay day").trace.degraded
 
 
 def test_weights_by_words_open_none(open_home: Open) -> None:
-    opened = open_home(SETTINGS, models={"embedder": "none"})
+    opened = open_home(models={"embedder": "none"})
     assert opened.fine_tuned_triage is None
     assert "_opening_fine_tuned" not in vars(opened)
