@@ -6,8 +6,6 @@ seen goes to src/ombud/training/triage/held_out.npz; `make triage` chooses the t
 About eight minutes on two cores that multiply matrices of half precision (AMX), five times as long
 on others. Run: make fine-tuned-triage"""
 
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from tokenizers import Tokenizer
 from ombud.answer import CLASSES
 from ombud.answer.triage import fine_tuned
 from ombud.models.embed.delta import write_delta
-from ombud.models.embed.minilm import PACKAGE
+from ombud.models.embed.minilm import installed_minilm
 from ombud.models.embed.onnx_graph import read_safetensors
 from ombud.text import message_language
 from ombud.training import read_labelled_messages
@@ -40,7 +38,9 @@ Whole = npt.NDArray[np.int64]
 
 
 def main() -> None:
-    model = _minilm()
+    model = installed_minilm()
+    if model is None:
+        raise SystemExit("MiniLM is not installed; `ombud doctor` says how.")
     base = read_safetensors(model / "model.safetensors")
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.no_truncation()
@@ -62,13 +62,6 @@ def main() -> None:
         learnt[name] = weight.numpy()
     digest = write_delta(base, learnt, fine_tuned.DELTA, RANK)
     print(f'DELTA_SHA256 = "{digest}", for src/ombud/answer/triage/fine_tuned.py')
-
-
-def _minilm() -> Path:
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("MiniLM is not installed; `ombud doctor` says how.")
-    return Path(spec.submodule_search_locations[0], "model")
 
 
 def _taught(base: Any, encoded: EncodedMessages, places: Whole) -> TriageNetwork:

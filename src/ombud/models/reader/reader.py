@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.models.embed.delta import merged
-from ombud.models.embed.minilm import PACKAGE, WEIGHTS_SHA256, cached_graph
+from ombud.models.embed.minilm import WEIGHTS_SHA256, cached_graph, installed_minilm
 from ombud.models.embed.onnx_graph import read_safetensors
 from ombud.models.embed.onnx_session import open_onnx
 from ombud.models.reader.encoding import EncodedPassage, encode
@@ -76,10 +75,9 @@ def open_reader(cache: Path, threads: int = 0) -> Reader | None:
     """None where the weights that it was taught from are not installed.
 
     Raises SetupError where they or the delta are damaged, or no cache can be written."""
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations or not DELTA.is_file():
+    model = installed_minilm()
+    if model is None or not DELTA.is_file():
         return None
-    model = Path(spec.submodule_search_locations[0], "model")
 
     def build(weights: Path, target: Path) -> None:
         build_reader(merged(read_safetensors(weights), DELTA, DELTA_SHA256), target)

