@@ -154,9 +154,9 @@ def test_words_are_compared_inside_a_paragraph() -> None:
 def test_versions_that_are_forgotten_go_with_the_document(tmp_path: Path) -> None:
     with closing(make_workspace(tmp_path / "home")) as made:
         travel = next(one for one in library.documents(made, None) if "Travel" in one.title)
-        assert len(library.versions(made, travel.id, Person())) == 1
+        assert len(library.versions(made, travel, Person())) == 1
         (made.home / "handbook/global/travel.md").write_text(NEW, encoding="utf-8")
         sync_all(made)
-        newest, oldest = library.versions(made, travel.id, Person())
+        newest, oldest = library.versions(made, travel, Person())
         assert oldest.document.digest == travel.digest
         assert newest.read >= oldest.read

@@ -2,6 +2,7 @@
 
 from ombud.answer.asking import AskRun, answer_question
 from ombud.answer.assisting import AdvisorRun
+from ombud.answer.clarify import ElsewhereRules, rules_elsewhere, with_said_country
 from ombud.answer.compose.components import check_components, switched
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.confidence import (
@@ -61,6 +62,7 @@ __all__ = [
     "AskRun",
     "Basis",
     "ConfidenceWeights",
+    "ElsewhereRules",
     "EvidenceRun",
     "FineTunedTriage",
     "Head",
@@ -95,6 +97,7 @@ __all__ = [
     "read_personas",
     "read_sensitive",
     "remote_names",
+    "rules_elsewhere",
     "span_features",
     "span_signals",
     "split_heads",
@@ -104,4 +107,5 @@ __all__ = [
     "triage_scores",
     "triage_weights_text",
     "wants_person",
+    "with_said_country",
 ]

@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from ombud.answer import wording
 from ombud.answer.assessing import Assessment, assess_evidence
 from ombud.answer.bodies import (
     Body,
@@ -16,11 +15,13 @@ from ombud.answer.bodies import (
     outside_body,
     quoted_body,
     spoken_to_body,
-    whom_to_turn_to,
+    which_country_body,
+    whole_text,
     with_own_record,
+    with_own_rules,
     written_body,
 )
-from ombud.answer.clarifying import is_vague
+from ombud.answer.clarify import NOWHERE, is_vague, rules_elsewhere
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
 from ombud.answer.compose.memory import memory_body
 from ombud.answer.compose.streaming import ClaimStream, OnEvent
@@ -29,7 +30,6 @@ from ombud.answer.contacts import most_alike, topic_of
 from ombud.answer.history import searchable
 from ombud.answer.languages.foreign import ALARMING, foreign_body, is_understood
 from ombud.answer.parts import AnswerParts
-from ombud.answer.quoting.precedence import said_disagreements
 from ombud.answer.sources import sources_of
 from ombud.answer.timing import StepTimer, rounded
 from ombud.answer.triage import (
@@ -126,6 +126,7 @@ class AskRun:
         self.refined = Refined(self.triaged)
         self.index_version = parts.knowledge.engine.version()
         self.found = SearchResult(plan=plan)
+        self.elsewhere = NOWHERE
         self.assessment = Assessment()
         self.body: Body | None = None
 
@@ -180,6 +181,9 @@ class AskRun:
         self.question = self.question.model_copy(update={"text": asked.text})
         self.found = await search(asked, self.plan, self.where, knowledge)
         self.timer.add(self.found.seconds)
+        self.elsewhere = await asyncio.to_thread(
+            rules_elsewhere, self.question, self.found, self.where, self.parts
+        )
         if any(note.startswith("dense") for note in self.found.degraded):
             # What failed once is not asked again.
             self.parts = self.parts._replace(knowledge=knowledge._replace(embedder=None))
@@ -206,24 +210,17 @@ class AskRun:
             body = await self._written(chat)
         else:
             body = await asyncio.to_thread(self._quoted)
-        self.body = with_own_record(body, self.question, self.parts.contacts)
+        body = with_own_record(body, self.question, self.parts.contacts)
+        self.body = with_own_rules(body, self.elsewhere)
 
     def finish(self, body: Body) -> Answer:
         """The answer with contacts, sources and its trace; claims not yet told are told."""
         contacts = self._contacts(body)
         self.timer.rest("compose")
-        trace = self._trace(body, self.timer.total())
         composed = body.composed
-        hits = self.found.evidence.hits
-        text = composed.text
-        if body.outcome != "denied":
-            text = f"{text}{said_disagreements(self.found.evidence, composed.cited_chunks)}"
-        if body.action == "contact":
-            closing = wording.closing(body.action, bool(contacts), self.language)
-            text = f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
-        if body.action == "handoff":
-            text = f"{text}{whom_to_turn_to(contacts, anonymous=self._wants_anonymity())}"
-        text = with_reading(text, composed, self.changes)
+        evidence = self.found.evidence
+        said = whole_text(body, evidence, contacts, self.typed.text)
+        text = with_reading(said, composed, self.changes)
         if self.claims:
             self.claims.show_all(composed.claims, composed.citations)
         return Answer(
@@ -234,12 +231,12 @@ class AskRun:
             text=text.strip(),
             claims=composed.claims,
             citations=composed.citations,
-            sources=sources_of(composed.claims, composed.citations, body.covers, hits),
+            sources=sources_of(composed.claims, composed.citations, body.covers, evidence.hits),
             contacts=contacts,
             suggestions=body.suggestions,
             offer=self._offer(body),
             topic=self._topic(body),
-            trace=trace,
+            trace=self._trace(body, self.timer.total()),
         )
 
     # What the stages ask ----------------------------------------------------------------------
@@ -293,8 +290,9 @@ class AskRun:
         return self.parts.chat is not None and is_ordinary
 
     async def _asked_back(self) -> Body | None:
-        """A question back, where the chat model that read the question could not tell what is
-        asked."""
+        """A question back, where the country is missing or a model could not tell what is asked."""
+        if self.elsewhere.decide(sure=True):
+            return which_country_body(self.elsewhere)
         understood = self.found.understood
         if understood is None or understood.triage != "vague":
             return None
@@ -325,9 +323,10 @@ class AskRun:
             return self._clarified()
         if self._looks_outside():
             return outside_body(self.parts, self.language)
-        if self._confidence >= self._threshold and self.assessment.spans:
-            return None
-        return self._not_sure() or self._unanswered()
+        is_sure = self._confidence >= self._threshold and bool(self.assessment.spans)
+        if self.elsewhere.decide(sure=is_sure):
+            return which_country_body(self.elsewhere)
+        return None if is_sure else self._not_sure() or self._unanswered()
 
     def _looks_outside(self) -> bool:
         return self.triaged.label == "out_of_scope" and self._confidence < self._least_in_scope()

@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer import wording
-from ombud.answer.clarifying import clarifying_questions
+from ombud.answer.clarify import (
+    SOME_SHARE,
+    ElsewhereRules,
+    clarifying_questions,
+    country_choices,
+)
 from ombud.answer.compose.composing import WrittenAnswer, shown_questions
 from ombud.answer.compose.prompting import labelled
 from ombud.answer.contacts import Contacts
@@ -15,19 +20,20 @@ from ombud.answer.proof.proving import Prover
 from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
 from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.completing import completed, opened
-from ombud.answer.quoting.precedence import find_precedence, opened_with
+from ombud.answer.quoting.precedence import find_precedence, opened_with, said_disagreements
 from ombud.answer.quoting.quotes import opened_by, quote_spans
 from ombud.answer.quoting.runs import in_page_order
 from ombud.answer.quoting.spans import AnswerSpan, with_short_end
 from ombud.answer.signals import unheard
 from ombud.answer.triage import own_record
+from ombud.answer.triage.anonymity import wants_anonymity
 from ombud.answer.triage.persons import wants_person
 from ombud.answer.triage.pleasantries import pleasantry_of
 from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
 from ombud.text import analyse, message_language
-from ombud.types import Action, Contact, Contradiction, Outcome, Question
+from ombud.types import Action, Contact, Contradiction, Evidence, Outcome, Question
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
@@ -99,7 +105,22 @@ def spoken_to_body(text: str, parts: AnswerParts, language: str) -> Body | None:
     return _denied("clarify", wording.pleasantry(said.kind, organisation, said.language))
 
 
-def whom_to_turn_to(contacts: Sequence[Contact], *, anonymous: bool) -> str:
+def whole_text(body: Body, evidence: Evidence, contacts: Sequence[Contact], asked: str) -> str:
+    """What the body says, what other pages say against it, and whom to turn to.
+
+    asked: as it was typed."""
+    text = body.composed.text
+    if body.outcome != "denied":
+        text = f"{text}{said_disagreements(evidence, body.composed.cited_chunks)}"
+    if body.action == "contact":
+        closing = wording.closing(body.action, bool(contacts), message_language(asked))
+        return f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
+    if body.action == "handoff":
+        return f"{text}{_whom_to_turn_to(contacts, anonymous=wants_anonymity(asked))}"
+    return text
+
+
+def _whom_to_turn_to(contacts: Sequence[Contact], *, anonymous: bool) -> str:
     """Below a hand-over: someone to turn to where nobody is named, and what an e-mail tells of who
     wants to stay unknown."""
     sentences: list[str] = []
@@ -143,6 +164,23 @@ def clarify_body(
     if len(choices) < LEAST_CHOICES:
         choices = clarifying_questions(question, found, where, parts.knowledge, MOST_CHOICES)
     return _denied("clarify", wording.clarify(choices))._replace(suggestions=choices)
+
+
+def which_country_body(elsewhere: ElsewhereRules) -> Body:
+    """Asks for the country, before a rule that may be of no use to the asker is said."""
+    names = country_choices(elsewhere)
+    return _denied("clarify", wording.which_country(names))._replace(suggestions=names)
+
+
+def with_own_rules(body: Body, elsewhere: ElsewhereRules) -> Body:
+    """An answer out of what holds everywhere, and beside it that countries may have rules of their
+    own where their documents speak of it, too."""
+    if body.outcome == "denied" or elsewhere.share < SOME_SHARE:
+        return body
+    text = f"{body.composed.text.rstrip()}\n\n{wording.OWN_RULES}"
+    return body._replace(
+        composed=body.composed._replace(text=text), suggestions=country_choices(elsewhere)
+    )
 
 
 def _borne_out(offered: Sequence[str], found: SearchResult, parts: AnswerParts) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What an answer needs of the workspace."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ombud.answer.contacts import Contacts
@@ -35,3 +35,5 @@ class AnswerParts(NamedTuple):
     """Opens what reads passages beside the question; None: sentences are told by their vectors."""
     may_read: bool = True
     """Whether the reader has time for a question that is unsure, beside those of others."""
+    countries: Sequence[str] = ()
+    """ISO codes of those for which there are documents."""

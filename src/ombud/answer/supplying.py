@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ombud.answer.asking import AskRun
+from ombud.answer.clarify import NOWHERE
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Stored
@@ -61,6 +62,7 @@ class EvidenceRun(AskRun):
         self.found = SearchResult(plan=self.plan)
         if self.parts.chat is None:
             await super().search()
+            self.elsewhere = NOWHERE
         evidence = by_scope(self.supplied.hits)
         contradictions = await asyncio.to_thread(find_contradictions, evidence)
         self.found = self.found._replace(

@@ -23,6 +23,8 @@ CALM = (
     "and they will treat it in confidence."
 )
 ASKED_BACK = "Could you say a little more"
+WHICH_COUNTRY = "That depends on the country in which you work. Which one is it?"
+OWN_RULES = "Your country may have rules of its own. Which one is it?"
 POLICY_SAYS = "This is what the policy says:"
 APPLIES = "you"
 """Beside the row of a table that applies to the asker."""
@@ -126,6 +128,16 @@ def clarify(choices: Sequence[str]) -> str:
     return f"{ASKED_BACK}? For instance, would you like to know:\n\n{listed}"
 
 
+def which_country(names: Sequence[str]) -> str:
+    """names: of the countries whose documents speak of what is asked."""
+    return f"{WHICH_COUNTRY}\n\n{_listed(names)}"
+
+
+def is_asking_country(text: str) -> bool:
+    """Whether an earlier answer asked for the country."""
+    return WHICH_COUNTRY in text or OWN_RULES in text
+
+
 def not_stated(missing: Sequence[str], closest: Sequence[str], language: str = "en") -> str:
     """missing: words of the question that no passage has. closest: where the nearest passages
     stand."""
@@ -222,7 +234,7 @@ def is_handed_over(text: str) -> bool:
 def is_own(text: str) -> bool:
     """Whether an earlier answer was the assistant's own wording and nothing of the documents."""
     foreign = (*in_any_language("not_found"), *in_any_language("unread"))
-    return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, TOO_VAGUE, *foreign))
+    return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, WHICH_COUNTRY, TOO_VAGUE, *foreign))
 
 
 def without_own(text: str) -> str:
@@ -230,5 +242,5 @@ def without_own(text: str) -> str:
     for key in ("closest", "answered", "not_sure"):
         for said in in_any_language(key):
             text = text.replace(said, "")
-    without_reading = re.sub(rf"\n*{READ_AS}.*", "", text)
+    without_reading = re.sub(rf"\n*{READ_AS}.*", "", text.replace(OWN_RULES, ""))
     return without_reading.replace(NOT_SURE, "").strip()

@@ -1,7 +1,7 @@
 """Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 from ombud.answer import (
     DEFAULT_PERSONA,
     AskRun,
+    ElsewhereRules,
     EvidenceRun,
     OnEvent,
     SuppliedEvidence,
     check_components,
     guard_search,
     remote_names,
+    rules_elsewhere,
+    with_said_country,
 )
 from ombud.app import measuring
 from ombud.app.handoff.offers import offer_of
@@ -29,7 +32,7 @@ from ombud.retrieve import (
     SearchParts,
     SearchResult,
     contradiction_notes,
-    find_passages,
+    follows_by_words,
     read_question,
 )
 from ombud.retrieve import search as search_index
@@ -52,7 +55,6 @@ from ombud.types import (
     Mode,
     Person,
     Plan,
-    Query,
     Question,
     Trace,
 )
@@ -166,6 +168,8 @@ async def _answer(
 ) -> Answer:
     """begun: the keeping of the question, which goes on beside its answering."""
     await asyncio.to_thread(workspace.follow_index)
+    typed = question
+    question = with_said_country(typed, workspace.audiences.current()["countries"])
     planned = plan_of(workspace, question.asker, plan, served=keep)
     workspace.expect_reading(planned.plan)
     where = filter_of(workspace, question, planned.plan)
@@ -177,14 +181,7 @@ async def _answer(
         answer = await run.answer()
         if answer.trace.queries and not answer.trace.evidence:
             await asyncio.to_thread(workspace.check_index)
-        hidden = await asyncio.to_thread(
-            _hidden_note,
-            workspace,
-            question,
-            planned.plan,
-            queries=answer.trace.queries,
-            knowledge=run.parts.knowledge,
-        )
+    hidden = _hidden_note(run.elsewhere, planned.plan)
     dated = _out_of_force_notes(workspace.today(), answer.citations)
     notes = (*answer.trace.notes, *hidden, *dated)
     trace = answer.trace.model_copy(update={"notes": notes, "variant": planned.variant})
@@ -200,7 +197,7 @@ async def _answer(
         if turn.answer:
             return turn.answer
     if keep:
-        await asyncio.to_thread(_keep, workspace, question, answer, run.reasoning)
+        await asyncio.to_thread(_keep, workspace, typed, answer, run.reasoning)
         for hear in workspace.listeners:
             hear(answer)
     return answer
@@ -239,17 +236,12 @@ async def search(
         result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
         if not result.evidence.hits:
             await asyncio.to_thread(workspace.check_index)
-        hidden = await asyncio.to_thread(
-            _hidden_note,
-            workspace,
-            question,
-            planned.plan,
-            queries=result.queries,
-            knowledge=guarded.knowledge,
-        )
+        parts = workspace.answering_for(planned.plan)._replace(knowledge=guarded.knowledge)
+        elsewhere = await asyncio.to_thread(rules_elsewhere, question, result, where, parts)
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
     dated = _out_of_force_notes(workspace.today(), chunks)
+    hidden = _hidden_note(elsewhere, planned.plan)
     notes = (*hidden, *dated, *contradiction_notes(result.evidence))
     trace = _search_trace(workspace, result, notes, planned.variant)
     return result.evidence, with_calls(trace, calls)
@@ -276,19 +268,31 @@ def plan_of(
 
 
 def filter_of(workspace: Workspace, question: Question, plan: Plan) -> Filter:
-    """Countries: the person's own and those that the question names."""
+    """Countries: the person's own and those that the question names. Who has none and goes on with
+    a question that named one still means it."""
     countries: dict[str, None] = {}
     if question.asker.country:
         countries[question.asker.country] = None
     if question.text:
         known = workspace.audiences.current()["countries"]
         countries.update(dict.fromkeys(named_countries(question.text, known)))
+        if not countries and follows_by_words(question.text):
+            countries.update(dict.fromkeys(_named_before(question.history, known)))
     return Filter(
         countries=tuple(countries),
         reader=question.asker,
         as_of=question.as_of or workspace.today(),
         sources=plan.sources,
     )
+
+
+def _named_before(history: Sequence[Message], known: Collection[str]) -> tuple[str, ...]:
+    """In the last turn of the asker that names any."""
+    for message in reversed(history):
+        named = named_countries(message.content, known) if message.role == "user" else ()
+        if named:
+            return named
+    return ()
 
 
 def new_conversation(workspace: Workspace, person: Person) -> str:
@@ -344,25 +348,11 @@ def _guarded(workspace: Workspace, typed: Question, question: Question) -> _Guar
     return _GuardedSearch(guarded.question, guarded.parts.knowledge, guarded.degraded)
 
 
-def _hidden_note(
-    workspace: Workspace,
-    question: Question,
-    plan: Plan,
-    *,
-    queries: Sequence[Query],
-    knowledge: SearchParts,
-) -> tuple[str, ...]:
+def _hidden_note(elsewhere: ElsewhereRules, plan: Plan) -> tuple[str, ...]:
     """Without a country only global documents speak; say how much that left out."""
-    if question.asker.country or not queries:
+    if not elsewhere.passages:
         return ()
-    if not workspace.audiences.current()["countries"]:
-        return ()
-    where = filter_of(workspace, question, plan).model_copy(update={"countries": None})
-    result = find_passages(queries, plan, where, knowledge)
-    hidden = len(result.evidence.local)
-    if not hidden:
-        return ()
-    passages = f"{hidden} of the best {plan.k} passages are of single countries"
+    passages = f"{elsewhere.passages} of the best {plan.k} passages are of single countries"
     return (f"{passages}; name a country to see them.",)
 
 

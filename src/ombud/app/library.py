@@ -35,18 +35,36 @@ def document(
 ) -> Document:
     """One document with its text; NotFound also where this person may not read it.
 
-    Its dates do not hide it: a citation of last year's rule still opens.
+    Its dates do not hide it: a citation of last year's rule still opens. Nor does its country hide
+    the version that a citation names by its digest: who asked about another country was shown it.
     """
     found = find_document(workspace.store, document_id, digest)
-    if person is None:
-        return found
-    countries = (person.country,) if person.country else ()
-    if not is_visible(found, Filter(countries=countries, reader=person)):
-        raise NotFound(
-            f"There is no document `{document_id}`.",
-            hint="`ombud documents list` shows all.",
-        )
+    if not _may_read(found, person, of_any_country=bool(digest)):
+        raise _no_document(document_id)
     return found
+
+
+def newest(workspace: Workspace, shown: Document, person: Person | None) -> Document:
+    """The text of today of a document that a person was shown. Raises NotFound where it is not for
+    them any more."""
+    found = find_document(workspace.store, shown.id)
+    if not _may_read(found, person, of_any_country=True):
+        raise _no_document(shown.id)
+    return found
+
+
+def _may_read(found: Document, person: Person | None, *, of_any_country: bool) -> bool:
+    if person is None:
+        return True
+    own = (person.country,) if person.country else ()
+    countries = None if of_any_country else own
+    return is_visible(found, Filter(countries=countries, reader=person))
+
+
+def _no_document(document_id: str) -> NotFound:
+    return NotFound(
+        f"There is no document `{document_id}`.", hint="`ombud documents list` shows all."
+    )
 
 
 class DocumentVersion(NamedTuple):
@@ -59,11 +77,9 @@ class DocumentVersion(NamedTuple):
     """When it was first read, ISO 8601; empty where that is not known."""
 
 
-def versions(
-    workspace: Workspace, document_id: str, person: Person | None
-) -> list[DocumentVersion]:
-    """Those that the person may read, the newest first. Raises NotFound as `document` does."""
-    shown = document(workspace, document_id, person)
+def versions(workspace: Workspace, shown: Document, person: Person | None) -> list[DocumentVersion]:
+    """Those that the person may read, the newest first, of a document that they were shown."""
+    shown = newest(workspace, shown, person)
     family = _family(shown, documents_of_any_day(workspace, person))
     found: list[DocumentVersion] = []
     for one in family:

@@ -383,7 +383,7 @@ class Workspace:
 
     def answering_for(self, plan: Plan) -> AnswerParts:
         """The parts of an answer; a persona may have a chat model of its own."""
-        parts = self.answering
+        parts = self.answering._replace(countries=self.audiences.current()["countries"])
         own_model = self.personas[plan.persona].model
         if own_model:
             parts = parts._replace(chat=self.models.chat("compose", own_model))

@@ -173,7 +173,7 @@ def document(
     shown = library.document(workspace, document_id, person, cited.digest)
     current = shown
     if cited.digest:
-        current = library.document(workspace, document_id, person)
+        current = library.newest(workspace, shown, person)
     newer = ""
     if current.digest != shown.digest:
         newer = str(request.url.remove_query_params(["digest", "start", "end"]))
@@ -218,7 +218,7 @@ def shown_versions(
     workspace: Workspace, shown: Document, person: Person, query: str
 ) -> list[ShownVersion]:
     """The newest first; none where there is but one. query: who reads, for the addresses."""
-    found = library.versions(workspace, shown.id, person)
+    found = library.versions(workspace, shown, person)
     if len(found) < 2:
         return []
     lines: list[ShownVersion] = []
@@ -319,7 +319,7 @@ def what_changed(
     new = library.document(workspace, document_id, person, pair.digest)
     old = library.document(workspace, pair.before, person, pair.before_digest)
     said: dict[tuple[str, str], str] = {}
-    for version in library.versions(workspace, new.id, person):
+    for version in library.versions(workspace, new, person):
         said[version.document.id, version.document.digest] = _said(version)
     query = _query(person, caller)
     return page(

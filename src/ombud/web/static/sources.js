@@ -75,7 +75,8 @@ function card(group, person, citations) {
   const [{ citation }] = group, numbers = group.map(({ number }) => number), number = numbers.join(", ");
   const words = group.map(({ citation: { quote } }) => quote).join("\n");
   const quote = el("blockquote", { dir: "auto" }, ...group.map((one) => el("p", {}, el("mark", {}, one.citation.quote))));
-  const meta = [citation.scope === "local" && person.country ? country(person.country) : "Global", citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
+  const place = el("span", {}, citation.scope === "local" ? person.country && country(person.country) : "Global");
+  const meta = [citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
   const copy = async (event) => {
     const span = event.currentTarget.querySelector("span");
     await navigator.clipboard.writeText(`“${words}” (${citation.title}${citation.page ? `, page ${citation.page}` : ""})`);
@@ -85,12 +86,13 @@ function card(group, person, citations) {
   const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end, cites: places(citations, citation) })}#cited`;
   const loaded = text(citation, person).then((found) => {
     const nodes = found && joined(found, group);
+    if (found?.countries.length) place.textContent = found.countries.map(country).join(", ");
     if (nodes) quote.replaceChildren(...nodes);
     else quote.after(el("p", { class: "mute" }, "The text around this sentence is not available now."));
   });
   const made = el("li", {}, el("article", { class: "source", "data-numbers": numbers.join(" "), tabindex: -1, "aria-label": `Source ${number}` },
     el("header", {}, el("span", { class: "number" }, number), el("h3", {}, citation.title)),
-    el("p", { class: "meta" }, meta.filter(Boolean).join(" · ")),
+    el("p", { class: "meta" }, place, meta.filter(Boolean).map((words) => ` · ${words}`).join("")),
     force(citation) && el("p", { class: "badge none" }, force(citation)),
     quote,
     el("footer", {},

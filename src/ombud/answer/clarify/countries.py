@@ -1,0 +1,137 @@
+"""In which country does the asker work, where nobody has said so and the rules are of countries."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from ombud.answer import wording
+from ombud.answer.parts import AnswerParts
+from ombud.errors import BadRequest
+from ombud.index import Filter
+from ombud.retrieve import SearchResult, find_passages
+from ombud.text import country_list, named_countries, read_country
+from ombud.types import Message, Question
+
+LEAST_TURN = 2
+"""Messages of a turn: what was asked, and the answer."""
+MOST_COUNTRIES = 8
+"""To choose from."""
+MOST_SAID = 8
+"""Words of a message that says no more than a country."""
+LEAST_SHARE = 0.5
+MOST_SHARE = 0.75
+"""Of the best passages, of single countries: from the first on where the very best is one of them,
+from the second on in any case, an answer out of the others is not tried. Dev, asked without a
+country (379 questions of the sample): of those that only a country's page answers .93 are asked
+back, of those that a global page answers .28, which costs one more click."""
+SOME_SHARE = 0.35
+"""From which on an answer out of the others says that countries may have rules of their own."""
+LEAST_NEAR = 0.36
+"""Cosine of the best passage below which no country's documents speak of it either."""
+
+
+class ElsewhereRules(NamedTuple):
+    """What documents of single countries say of a question whose asker has no country."""
+
+    passages: int = 0
+    """Among the best of all."""
+    countries: tuple[str, ...] = ()
+    """ISO codes to choose from: those that speak of it, the best passage's first, then others for
+    which there are documents."""
+    share: float = 0.0
+    """Of the best passages."""
+    leads: bool = False
+    """The very best is one of them."""
+    is_near: bool = False
+    """The best passage, whosever it is, is near the question."""
+
+    def decide(self, *, sure: bool) -> bool:
+        """Whether to ask for the country before anything is said.
+
+        sure: whether the documents of everywhere seem to answer."""
+        leads = self.leads and (self.share >= LEAST_SHARE or not sure)
+        return self.is_near and (leads or self.share >= MOST_SHARE)
+
+
+NOWHERE = ElsewhereRules()
+
+
+def rules_elsewhere(
+    question: Question, found: SearchResult, where: Filter, parts: AnswerParts
+) -> ElsewhereRules:
+    """Searches once more, in the documents of all countries that the asker may read. What it finds
+    is counted and not shown."""
+    knows_country = question.asker.country or where.countries != ()
+    if knows_country or not parts.countries or not found.queries:
+        return NOWHERE
+    everywhere = where.model_copy(update={"countries": None})
+    of_all = find_passages(found.queries, found.plan, everywhere, parts.knowledge)
+    hits = of_all.evidence.hits
+    codes: dict[str, None] = {}
+    for hit in hits:
+        codes.update(dict.fromkeys(hit.chunk.countries))
+    codes.update(dict.fromkeys(parts.countries))
+    passages = len(of_all.evidence.local)
+    if not passages:
+        return NOWHERE
+    is_near = of_all.best.get("dense", 1.0) >= LEAST_NEAR
+    return ElsewhereRules(
+        passages=passages,
+        countries=tuple(codes)[:MOST_COUNTRIES],
+        share=passages / len(hits),
+        leads=bool(hits[0].chunk.countries),
+        is_near=is_near,
+    )
+
+
+def with_said_country(question: Question, known: Collection[str]) -> Question:
+    """What is asked, and by whom: of who has no country and said one in a turn of its own, asked
+    for it or not, that country holds from then on.
+
+    Such a turn asks the question before once more, and is taken out of the history: it is of no
+    subject."""
+    if question.asker.country or not question.history:
+        return question
+    history: list[Message] = []
+    country = ""
+    for message in (*question.history, Message(role="user", content=question.text)):
+        said = _said(message, history, known)
+        if said:
+            country = said
+            _drop_answer(history)
+        else:
+            history.append(message)
+    asked = history.pop().content
+    asker = question.asker.model_copy(update={"country": country or None})
+    return question.model_copy(update={"text": asked, "history": tuple(history), "asker": asker})
+
+
+def _said(message: Message, history: Sequence[Message], known: Collection[str]) -> str:
+    """The country that a message says and nothing else, behind a question; else empty."""
+    if message.role != "user" or len(history) < LEAST_TURN:
+        return ""
+    code = _written(message.content, known)
+    if code or not wording.is_asking_country(history[-1].content):
+        return code
+    named = named_countries(message.content, known)  # "im in germany"
+    return named[0] if named and len(message.content.split()) <= MOST_SAID else ""
+
+
+def _written(text: str, known: Collection[str]) -> str:
+    """The code of a message that is a country's name or code: "Germany", "uk", "US"."""
+    try:
+        code = read_country(text.strip(" .!?"))
+    except BadRequest:
+        return ""
+    return code if code in known else ""
+
+
+def _drop_answer(history: list[Message]) -> None:
+    """So that the question before is the last message."""
+    while len(history) >= LEAST_TURN and history[-1].role != "user":
+        history.pop()
+
+
+def country_choices(elsewhere: ElsewhereRules) -> tuple[str, ...]:
+    """Their names, to choose from."""
+    names = country_list()
+    return tuple(names.get(code, code) for code in elsewhere.countries)
