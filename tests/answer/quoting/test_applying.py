@@ -42,6 +42,19 @@ LIMITS = table(
     "| Value | Who approves |", "| up to 50 EUR | nobody |", "| 51 to 150 EUR | manager |"
 )
 
+COURSES = table(
+    "| Cost of the course | Approved by |",
+    "| up to EUR 1,200 | line manager |",
+    "| EUR 1,200.01 to EUR 3,000 | M1 |",
+    "| above EUR 3,000 | M1 and HR |",
+)
+HOTELS = table(
+    "| Place | Cap a night |",
+    "| Germany | EUR 130 |",
+    "| Munich, Hamburg | EUR 180 |",
+    "| abroad | EUR 220 |",
+)
+
 MONTHS = table(
     "| Service | Notice |",
     "| first 6 months (probation) | 2 weeks |",
@@ -65,6 +78,10 @@ EUROS = table(
         ("i have been here 7 months", MONTHS, "| up to 2 years | 4 weeks |", "7 months"),
         ("a gift worth 200 euros, ok?", EUROS, "| above EUR 150 | refuse |", "200 euros"),
         ("got a gift worth 120 euros", LIMITS, "| 51 to 150 EUR | manager |", "120 euros"),
+        ("my gift is 50 euros", LIMITS, "| up to 50 EUR | nobody |", "50 euros"),
+        ("a course for 1200 eur", COURSES, "| up to EUR 1,200 | line manager |", "1200 eur"),
+        ("it costs 1,500 euros", COURSES, "| EUR 1,200.01 to EUR 3,000 | M1 |", "1,500 euros"),
+        ("i want a course for 4000 eur", COURSES, "| above EUR 3,000 | M1 and HR |", "4000 eur"),
     ],
 )
 def test_what_is_said_picks_the_row(
@@ -118,6 +135,17 @@ def test_a_row_of_several_countries_or_of_all_who_work_there_is_the_askers(
     assert marked("leave?", days, Person(country=country)) == {
         f"| {label} | 25 |": f"you: {country}"
     }
+
+
+def test_a_place_that_is_named_comes_before_the_askers_country() -> None:
+    de = Person(country="DE")
+    assert marked("hotel in munich over the limit?", HOTELS, de) == {
+        "| Munich, Hamburg | EUR 180 |": "asked: Munich"
+    }
+    assert marked("hotel limit?", HOTELS, de) == {"| Germany | EUR 130 |": "you: DE"}
+    # "Notice" in a column of no places is no name.
+    other = table("| What | How |", "| Notice | two days |", "| Pay | none |")
+    assert marked("can i go at short notice", other) == {}
 
 
 def test_a_table_that_tells_nobody_apart_is_left_alone() -> None:

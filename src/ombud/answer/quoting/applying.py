@@ -48,6 +48,9 @@ MONTHS = re.compile(r"\bmonths?\b")
 YEARS = re.compile(r"\b(?:years?|yrs)\b")
 STRICTLY = re.compile(r"\b(?:more than|over|above)\b|>(?!=)")
 CURRENCIES = {"euro", "pound", "dollar"}
+UP_TO = re.compile(r"\b(?:up to|until|at most|maximum)\b|<=")
+"""Behind which the figure itself is meant, too."""
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 NAMED_CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*", re.IGNORECASE)
 """Stands between "above" and its figure."""
 OF_ASKER = re.compile(
@@ -67,15 +70,18 @@ and those of its longer names."""
 MOST_BESIDE_COUNTRY = 1
 """Other words: "HR Great Britain" is for whoever works there; "Accommodation Coordinator, HR US"
 names who sees a record."""
+OF_PLACES = re.compile(r"\b(?:place|city|town|location|office|site|where)", re.IGNORECASE)
+"""In the name of a column of places."""
+PLACE = re.compile(r"[A-Z]\w{3,}(?:[ -][A-Z]\w+)*")
 MOST_APPLYING = 2
 """A table of which more rows apply tells nobody apart."""
 
 
 class Fact(NamedTuple):
     kind: str
-    """country | grade | service | days | hours | amount."""
+    """country | grade | service | days | hours | amount | words."""
     said: str
-    """As it is shown beside the row, such as `G6` or `4 years`."""
+    """As it is shown beside the row, such as `G6` or `4 years`; of words all that is asked."""
     value: float = 0.0
     series: str = ""
     """Of a grade, such as `g`."""
@@ -95,6 +101,7 @@ def facts_of(question: Question) -> list[Fact]:
         grades = [grade._replace(whose=wording.APPLIES_ASKED) for grade in grades]
     facts = [*grades, *_grades(question.asker.grade or ""), *_service(text)]
     facts += [*_week(text), *_amounts(question.text)]
+    facts.append(Fact("words", plain_wording(question.text)))
     if question.asker.country:
         facts.append(Fact("country", question.asker.country))
     return facts
@@ -117,9 +124,16 @@ def applying_rows(
             said = _applies(row, facts)
             if said:
                 matching[row.hit.chunk.id, row.start] = said
+        matching = _named_before_country(matching)
         if len(matching) <= MOST_APPLYING and len(matching) < len(rows):
             applying |= matching
     return applying
+
+
+def _named_before_country(matching: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
+    """Where the question names a row, such as "Munich", that of the asker's country says less."""
+    named = {row: said for row, said in matching.items() if said.startswith(wording.APPLIES_ASKED)}
+    return named or dict(matching)
 
 
 def applying_first(
@@ -148,11 +162,25 @@ def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
         if fact.kind == "country":
             if _is_of_country(label, fact.said):
                 return fact.shown
+        elif fact.kind == "words":
+            name = _named(label, fact.said) if OF_PLACES.search(column) else ""
+            if name:
+                return f"{wording.APPLIES_ASKED}: {name}"
         elif fact.kind == "grade":
             if _holds_grade(label, fact):
                 return fact.shown
         elif _measures(fact, f"{column} {label}".lower(), label):
             return fact.shown
+    return ""
+
+
+def _named(label: str, asked: str) -> str:
+    """The place in a label, one of several between commas perhaps, that the question names; empty
+    where it names none."""
+    for part in re.split(r",|/|\band\b|\(.*", label):
+        name = part.strip(" .*_")
+        if PLACE.fullmatch(name) and re.search(rf"\b{re.escape(name.lower())}\b", asked):
+            return name
     return ""
 
 
@@ -186,7 +214,7 @@ def _measures(fact: Fact, heading: str, label: str) -> bool:
     named = units_named(heading) & CURRENCIES
     if named and not named & units_named(fact.said.lower()):
         return False
-    return _holds(label, fact.value)
+    return _holds(label, fact.value, with_end=True)
 
 
 def _in_unit_of(text: str, years: float) -> float | None:
@@ -212,9 +240,10 @@ def _first_column(row: AnswerSpan) -> str:
     return ""
 
 
-def _holds(label: str, value: float) -> bool:
-    """Whether a figure lies in the range that a label names."""
-    plain = NAMED_CURRENCY.sub("", join_groups(plain_wording(label)))
+def _holds(label: str, value: float, *, with_end: bool = False) -> bool:
+    """Whether a figure lies in the range that a label names. with_end: "up to 50" holds 50; of
+    years another row says what is from the second year on."""
+    plain = THOUSANDS.sub("", NAMED_CURRENCY.sub("", join_groups(plain_wording(label))))
     between = RANGE.search(plain)
     if between:
         return _number(between["low"]) <= value <= _number(between["high"])
@@ -224,7 +253,8 @@ def _holds(label: str, value: float) -> bool:
         return value > least if STRICTLY.search(plain) else value >= least
     below = BELOW.search(plain)
     if below:
-        return value < _number(below["n"])
+        most = _number(below["n"])
+        return value <= most if with_end and UP_TO.search(plain) else value < most
     exact = EXACT.search(plain)
     return exact is not None and _number(exact["n"]) == value
 
