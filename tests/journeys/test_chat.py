@@ -97,6 +97,23 @@ def test_the_country_changes_the_answer_and_is_remembered(new_page: NewPage) -> 
     playwright.expect(page.get_by_label("Country")).to_have_value("DE")
 
 
+def test_who_has_chosen_no_country_is_asked_for_it(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, "How many days of leave does an employee get in a year?")
+    playwright.expect(turn.locator(".badge")).to_have_text("Tell me a little more")
+    turn.locator(".chip", has_text="Germany").click()
+    answered = page.locator(".turn").last
+    playwright.expect(answered.locator(".body")).to_contain_text(LEAVE_DE)
+    playwright.expect(answered).not_to_contain_text("Only global rules were looked at")
+    answered.locator(".cite").first.click()
+    panel = page.get_by_role("complementary")
+    playwright.expect(panel.locator(".source.on .meta")).to_contain_text("Germany")
+    playwright.expect(panel.locator(".source.on mark").first).to_be_visible()
+    with page.context.expect_page() as opened:
+        panel.get_by_role("link", name="Open document").first.click()
+    playwright.expect(opened.value.locator("mark").first).to_be_in_viewport()
+
+
 def test_a_reload_keeps_the_conversation_and_its_sources(new_page: NewPage) -> None:
     page = new_page()
     ask(page, HOME)

@@ -23,6 +23,9 @@ from ombud.types import Citation, Claim
 NUMBERING = re.compile(r"^[\d.]+\s+")
 MOST_LINES = 60
 """Lines above an item in which what introduces its list is looked for."""
+TABLE_HEAD = re.compile(r"^\s*\|(?:\s*:?-+:?\s*\|)+\s*$", re.MULTILINE)
+"""The line below the head of a table."""
+HEAD_LINES = 2
 FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
 
@@ -70,7 +73,7 @@ def quote_spans(
             lead = ""
         shown = _text(group, lead, is_listed=is_listed, markers=True, applying=applying)
         paragraphs.append(inert(shown))
-        left_out = _left_out(group, pieces, run, applying)
+        left_out = _left_out(group, pieces, run, applying, stored)
         if left_out:
             paragraphs.append(left_out)
     return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
@@ -87,19 +90,68 @@ def _left_out(
     pieces: Sequence["_Piece"],
     run: Sequence[AnswerSpan],
     applying: Applying,
+    stored: Stored,
 ) -> str:
     """How much of a table or a list is not shown; nothing where one row applies to the asker, for
-    that one suffices. run: all of its rows or items."""
+    that one suffices. run: all of its rows or items, of a table as far as one passage has them."""
     first = group[0].span
     applies = any((span.hit.chunk.id, span.start) in applying for span in run)
     if applies or _stands_alone(group):
         return ""
     shown = [piece.span for piece in pieces]
-    count = pieces_in([span for span in run if not _holds(shown, span)])
-    if not count:
+    table = _table_around(first, stored) if kind_of(first) == "row" else None
+    if table:
+        if _goes_on(group, shown, table):
+            return ""
+        count = table.rows - sum(_is_in(span, first, table) for span in shown)
+    else:
+        count = pieces_in([span for span in run if not _holds(shown, span)])
+    if count <= 0:
         return ""
     more = wording.MORE_ROWS if kind_of(first) == "row" else wording.MORE_ITEMS
     return f"*{more.format(count=count)}*"
+
+
+class _Table(NamedTuple):
+    """A table of a document, which several passages may share."""
+
+    start: int
+    end: int
+    rows: int
+    """Below its head."""
+
+
+def _table_around(row: AnswerSpan, stored: Stored) -> _Table | None:
+    """None where the document is not kept, or has no head above its rows."""
+    chunk = row.hit.chunk
+    document = stored(chunk.document_id, chunk.digest)
+    if document is None:
+        return None
+    above = document.text[: row.start].split("\n")
+    start = row.start - len(above.pop())
+    while above and above[-1].lstrip().startswith("|"):
+        start -= len(above.pop()) + 1
+    lines = 0
+    end = start
+    for line in document.text[start:].split("\n"):
+        if not line.lstrip().startswith("|"):
+            break
+        lines += 1
+        end += len(line) + 1
+    rows = lines - len(TABLE_HEAD.findall(document.text[start:end])) * HEAD_LINES
+    return _Table(start, end, rows) if rows < lines else None
+
+
+def _is_in(span: AnswerSpan, row: AnswerSpan, table: _Table) -> bool:
+    is_same = span.hit.chunk.document_id == row.hit.chunk.document_id
+    return is_same and table.start <= span.start < table.end
+
+
+def _goes_on(group: Sequence["_Piece"], shown: Sequence[AnswerSpan], table: _Table) -> bool:
+    """Whether rows of the same table, out of another passage, follow what is shown here."""
+    last = group[-1].span
+    place = shown.index(last)
+    return any(_is_in(span, last, table) for span in shown[place + 1 :])
 
 
 def _stands_alone(group: Sequence["_Piece"]) -> bool:

@@ -5,7 +5,7 @@ import { feedback } from "./feedback.js";
 import { live } from "./live.js";
 import { outgoing } from "./outgoing.js";
 import { bar, bubble, notice } from "./person.js";
-import { readDocuments, sources } from "./sources.js";
+import { documentAt, readDocuments, sources } from "./sources.js";
 import { Trouble, events, post, send as request } from "./stream.js";
 import { tidy } from "./tables.js";
 import { el, icon } from "./words.js";
@@ -83,6 +83,7 @@ function finish({ turn, reply, body, status, question }, answer, html, { quiet =
   reply.prepend(el("p", { class: `badge ${name}` }, icon(name), label));
   const open = (number, opener) => sources(answer, number, opener, person());
   for (const cite of body.querySelectorAll(".cite")) cite.addEventListener("click", () => open(Number(cite.dataset.n), cite));
+  leadToRest(body, answer.citations);
   const doubtful = answer.claims.filter((claim) => claim.verdict === "unconfirmed").length;
   const chips = answer.suggestions.length > 0 && el("div", { class: "chips" }, ...answer.suggestions.map((text) => el("button", { type: "button", class: "chip", "data-ask": text }, text)));
   reply.append(...[
@@ -101,6 +102,15 @@ function finish({ turn, reply, body, status, question }, answer, html, { quiet =
   const spoken = body.cloneNode(true);
   for (const cite of spoken.querySelectorAll(".cite")) cite.remove();
   say(`${label}. ${spoken.textContent}`);
+}
+
+// "4 more in this table." leads to the document, where the last row that is shown is in view.
+function leadToRest(body, citations) {
+  for (const note of [...body.querySelectorAll("em")].filter((em) => /^\d+ more in this (?:table|list)\.$/.test(em.textContent))) {
+    const last = [...body.querySelectorAll(".cite")].filter((cite) => cite.compareDocumentPosition(note) & Node.DOCUMENT_POSITION_FOLLOWING).at(-1);
+    const cited = last && citations[Number(last.dataset.n) - 1];
+    if (cited) note.replaceChildren(el("a", { href: documentAt(cited, citations, person()), target: "_blank", rel: "noopener" }, note.textContent, el("span", { class: "vh" }, " Opens the document in a new tab.")));
+  }
 }
 
 function contacts({ contacts: people, action }) {
@@ -125,8 +135,9 @@ function unsure({ contacts: [person], action }) {
 }
 
 // Without a country only global rules speak; say so where that may be why an answer is thin.
-function everyone({ outcome, action }) {
-  if (!who.isGlobal() || action === "handoff" || (outcome === "denied" && action === "none")) return null;
+function everyone({ outcome, action, citations }) {
+  const isLocal = citations.some(({ scope }) => scope === "local"); // of a country that was said, or asked for
+  if (!who.isGlobal() || isLocal || ["handoff", "clarify"].includes(action) || (outcome === "denied" && action === "none")) return null;
   return el("p", { class: "unsure" }, "Only global rules were looked at. ", el("button", { type: "button", class: "link", click: () => who.asks() }, "Choose your country"), " for local ones.");
 }
 

@@ -33,6 +33,9 @@ function force({ effective_from: from, effective_to: to }) {
   return from && from > today ? `Not in force before ${from}` : "";
 }
 
+// The page of the cited document, with the cited passage in view.
+export const documentAt = (citation, citations, person) => `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end, cites: places(citations, citation) })}#cited`;
+
 // Rows of one table are one source, and so are sentences that follow each other.
 const isRow = ({ quote }) => quote.startsWith("|");
 const isBeside = (one, other) => one.document_id === other.document_id && one.digest === other.digest && one.trail.join() === other.trail.join();
@@ -83,7 +86,7 @@ function card(group, person, citations) {
     span.textContent = "Copied";
     setTimeout(() => { span.textContent = "Copy quote"; }, 2000);
   };
-  const address = `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end, cites: places(citations, citation) })}#cited`;
+  const address = documentAt(citation, citations, person);
   const loaded = text(citation, person).then((found) => {
     const nodes = found && joined(found, group);
     if (found?.countries.length) place.textContent = found.countries.map(country).join(", ");
