@@ -1,5 +1,7 @@
 """Tables and lists of which only some is shown say so; what is torn out stays whole."""
 
+import re
+
 from ombud.answer.quoting.quotes import quote_spans
 from ombud.answer.quoting.runs import in_page_order
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, with_short_end
@@ -134,6 +136,36 @@ def test_an_item_stands_under_what_introduces_its_list_in_an_earlier_passage() -
 def test_an_indented_item_stands_under_its_parent() -> None:
     nested = "You may book:\n\n- Five days ahead for:\n  - Training of less than 2,500 dollars.\n"
     assert "Five days ahead for: Training of" in shown(nested, "  - Training", 0)
+
+
+DEADLINES = """# Deadlines
+
+- Five days to ten days in advance for:
+  - Training that costs less than 2,500 dollars, travel included
+- Ten days to two weeks
+  - Conference events that cost less than 2,500 dollars, travel included
+- Fifteen days to three weeks in advance for:
+  - Training that costs more than 2,500 dollars, travel included
+  - Certificates that cost more than 2,500 dollars, fees included
+"""
+
+
+def test_an_item_does_not_move_under_the_parent_of_another() -> None:
+    begins = "- Five"
+    spans = spans_of(DEADLINES, begins)
+    texts = [span.text for span in spans]
+    conference = next(n for n, text in enumerate(texts) if "Conference" in text)
+    fifteen = next(n for n, text in enumerate(texts) if "Fifteen" in text)
+    said = shown(DEADLINES, begins, conference, fifteen, fifteen + 1, fifteen + 2)
+    assert "Five days" not in said
+    lines = [re.sub(r" \[\d+\]", "", line) for line in said.splitlines() if line.strip()]
+    assert lines[-5:-1] == [
+        "- Conference events that cost less than 2,500 dollars, travel included",
+        "- Fifteen days to three weeks in advance for:",
+        "  - Training that costs more than 2,500 dollars, travel included",
+        "  - Certificates that cost more than 2,500 dollars, fees included",
+    ]
+    assert lines[-6].endswith("Ten days to two weeks")
 
 
 def test_sentences_of_two_items_are_not_joined() -> None:

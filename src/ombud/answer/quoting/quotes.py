@@ -26,6 +26,8 @@ MOST_LINES = 60
 TABLE_HEAD = re.compile(r"^\s*\|(?:\s*:?-+:?\s*\|)+\s*$", re.MULTILINE)
 """The line below the head of a table."""
 HEAD_LINES = 2
+INDENT = "  "
+"""Of an item under another."""
 FEW = 2
 """Rows or items left out between two chosen ones that are put back."""
 
@@ -58,7 +60,7 @@ def quote_spans(
         lead = list_lead(first, stored) if kind_of(first) == "item" else ""
         run = run_of(first, everything)
         is_listed = pieces_in(run) > 1
-        plain = _text(group, lead, is_listed=is_listed, markers=False)
+        plain = _text(group, lead, is_listed=is_listed, markers=False, stored=stored)
         claims.append(
             Claim(
                 text=inert(plain),
@@ -71,7 +73,9 @@ def quote_spans(
         last_heading = heading
         if _says_the_same(lead, heading):
             lead = ""
-        shown = _text(group, lead, is_listed=is_listed, markers=True, applying=applying)
+        shown = _text(
+            group, lead, is_listed=is_listed, markers=True, stored=stored, applying=applying
+        )
         paragraphs.append(inert(shown))
         left_out = _left_out(group, pieces, run, applying, stored)
         if left_out:
@@ -238,6 +242,7 @@ def _text(
     *,
     is_listed: bool,
     markers: bool,
+    stored: Stored,
     applying: Applying = NOBODY,
 ) -> str:
     """A group as Markdown; lead: the line that introduces its list; is_listed: whether that has
@@ -245,15 +250,52 @@ def _text(
     documents' own escaped. A row that applies is marked behind its last cell."""
     kind = kind_of(group[0].span)
     lines = _lines(group, kind, markers=markers, applying=applying)
+    if kind == "item" and (len(lines) > 1 or is_listed):
+        return _listed(group, lines, lead, stored)
     if kind == "row":
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
         return " ".join(lines)
-    if len(lines) == 1 and not is_listed:
-        above = "" if goes_on_in_item(group[0].span) else lead
-        return f"{above} {lines[0]}".strip()
-    items = "- " + "\n- ".join(lines)
-    return f"{lead}\n\n{items}" if lead else items
+    above = "" if goes_on_in_item(group[0].span) else lead
+    return f"{above} {lines[0]}".strip()
+
+
+def _listed(group: Sequence[_Piece], lines: Sequence[str], lead: str, stored: Stored) -> str:
+    """Items as a list: those under another that is shown below it, those under one that is not
+    behind its words."""
+    paragraphs: list[str] = [lead] if lead else []
+    items: list[str] = []
+    levels: dict[int, int] = {}
+    last = _parent_of(group[0].span, stored)
+    for piece, line in zip(_first_pieces(group), lines, strict=True):
+        parent = _parent_of(piece.span, stored)
+        level = levels[parent.start] + 1 if parent and parent.start in levels else 0
+        if not level and parent != last:
+            paragraphs += ["\n".join(items)] if items else []
+            paragraphs += [parent.text] if parent else []
+            items = []
+        last = last if level else parent
+        levels[_start_of_line(piece.span)] = level
+        items.append(f"{INDENT * level}- {line}")
+    return "\n\n".join([*paragraphs, "\n".join(items)])
+
+
+def _first_pieces(group: Sequence[_Piece]) -> list[_Piece]:
+    """Of each line, as `_lines` puts them together."""
+    first: list[_Piece] = []
+    last: AnswerSpan | None = None
+    for piece in group:
+        goes_on = last and goes_on_in_item(piece.span) and _on_one_line(last, piece.span)
+        if not goes_on:
+            first.append(piece)
+        last = piece.span
+    return first
+
+
+def _start_of_line(span: AnswerSpan) -> int:
+    """Place in the document of the line on which a span begins."""
+    chunk = span.hit.chunk
+    return chunk.start + chunk.text.rfind("\n", 0, span.start - chunk.start) + 1
 
 
 def _lines(group: Sequence[_Piece], kind: str, *, markers: bool, applying: Applying) -> list[str]:
@@ -277,9 +319,23 @@ def _on_one_line(first: AnswerSpan, second: AnswerSpan) -> bool:
     return "\n" not in chunk.text[first.end - chunk.start : second.start - chunk.start]
 
 
+class _Parent(NamedTuple):
+    """The list item under which another stands."""
+
+    start: int
+    """Of its line in the document."""
+    text: str
+
+
 def list_lead(item: AnswerSpan, stored: Stored) -> str:
-    """The line above the list that an item is of, or its parent item, where that introduces it,
-    also where it stands in an earlier passage: "Nobody may use it to:" turns the items round."""
+    """What introduces an item: the line above its list, also where that stands in an earlier
+    passage ("Nobody may use it to:" turns the items round), and the item that it stands under."""
+    parent = _parent_of(item, stored)
+    above = _line_above_list(item, stored)
+    return f"{above} {parent.text}".strip() if parent else above
+
+
+def _line_above_list(item: AnswerSpan, stored: Stored) -> str:
     chunk = item.hit.chunk
     document = stored(chunk.document_id, chunk.digest)
     if item.lead or document is None:
@@ -287,15 +343,26 @@ def list_lead(item: AnswerSpan, stored: Stored) -> str:
     above = document.text[: item.start].rsplit("\n", MOST_LINES + 1)
     indent = _indent(above.pop())
     for line in filter(str.strip, reversed(above[-MOST_LINES:])):
-        if LIST_MARK.match(line) and _is_parent(line, indent):
-            return LIST_MARK.sub("", line).strip()
         if not LIST_MARK.match(line) and _indent(line) <= indent:
             return line.strip() if _introduces(line) else ""
     return ""
 
 
-def _is_parent(line: str, indent: int) -> bool:
-    return _indent(line) < indent and bool(LEAD_IN.search(line))
+def _parent_of(item: AnswerSpan, stored: Stored) -> _Parent | None:
+    """None of an item that stands under no other."""
+    chunk = item.hit.chunk
+    document = stored(chunk.document_id, chunk.digest)
+    if document is None:
+        return None
+    above = document.text[: item.start].rsplit("\n", MOST_LINES + 1)
+    start = item.start - len(above[-1])
+    indent = _indent(above.pop())
+    for line in reversed(above[-MOST_LINES:]):
+        start -= len(line) + 1
+        if line.strip() and _indent(line) < indent:
+            mark = LIST_MARK.match(line)
+            return _Parent(start, LIST_MARK.sub("", line).strip()) if mark else None
+    return None
 
 
 def _introduces(line: str) -> bool:
