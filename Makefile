@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code the fast ones run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked retrieval peers beside studies experiments router triage confidence spans follow-ups reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval peers beside studies experiments router triage confidence spans follow-ups reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -56,6 +56,9 @@ baseline: .venv/test sample/.ombud/synced
 
 asked: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/asked.py --split dev $(ASKED)
+
+fresh: .venv/test sample/.ombud/synced
+	@$(BIN)/python benchmarks/quality/fresh.py
 
 retrieval: .venv/test
 	@$(BIN)/python benchmarks/quality/retrieval.py $(PARTS)

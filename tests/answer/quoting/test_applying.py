@@ -7,11 +7,11 @@ from ombud.answer.quoting.spans import AnswerSpan
 from ombud.types import Chunk, Hit, Person, Question
 
 
-def table(header: str, *rows: str) -> list[AnswerSpan]:
+def table(header: str, *rows: str, chunk_id: str = "a") -> list[AnswerSpan]:
     lines = [header, "| --- | --- |", *rows]
     text = "\n".join(lines)
     chunk = Chunk(
-        id="a",
+        id=chunk_id,
         document_id="d",
         title="Pay",
         uri="pay.md",
@@ -166,3 +166,18 @@ def test_it_stands_first_and_alone_of_its_table() -> None:
 )
 def test_another_currency_or_the_limit_itself_is_not_above_it(question: str) -> None:
     assert marked(question, EUROS) == {}
+
+
+def test_a_row_of_another_passage_does_not_come_before_what_leads() -> None:
+    lost = table("| Situation | Contact |", "| Badge lost | ext. 5555 |", "| Fire | 7112 |")
+    lines = table(
+        "| Where you are | Call |",
+        "| Great Britain | 116 123 |",
+        "| Germany | 0800 1110111 |",
+        chunk_id="b",
+    )
+    chosen = [lost[0], lines[0], lines[1]]
+    facts = facts_of(Question(text="lost my badge", asker=Person(country="GB")))
+    everything = [*lost, *lines]
+    applying = applying_rows(chosen, everything, facts)
+    assert applying_first(chosen, everything, applying) == [lost[0], lines[0]]

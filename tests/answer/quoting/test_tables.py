@@ -12,7 +12,7 @@ ROWS = "".join(
     f"| parking zone {zone} behind hall {number} of the northern plant | {number * 5} euros a month |\n"
     for number, zone in enumerate(ZONES, start=1)
 )
-FILES = {
+FILES: dict[str, tuple[str, dict[str, str]]] = {
     "parking.md": (
         f"# Parking\n\n## Prices\n\n| Zone | Price of a parking space |\n| --- | --- |\n{ROWS}\n",
         {},

@@ -141,16 +141,17 @@ def applying_first(
     everything: Sequence[AnswerSpan],
     applying: Mapping[tuple[str, int], str],
 ) -> list[AnswerSpan]:
-    """The rows that apply, then the other spans; other rows of a table of which one applies are
-    left out, for one suffices."""
+    """The chosen spans; of a table of which rows apply these alone, for they suffice, where it
+    stands, and first of all in the passage that leads. A number to call in the asker's country does
+    not come before what was asked for."""
     first: list[AnswerSpan] = []
     others: list[AnswerSpan] = []
     for span in chosen:
         rows = run_of(span, everything) if is_row(span.text) else []
         matching = [row for row in rows if (row.hit.chunk.id, row.start) in applying]
-        first += [row for row in matching if row not in first]
-        if not matching:
-            others.append(span)
+        leads = span.hit.chunk.id == chosen[0].hit.chunk.id
+        target = first if matching and leads else others
+        target += [row for row in matching or [span] if row not in target]
     return [*first, *others]
 
 
