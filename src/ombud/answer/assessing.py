@@ -19,6 +19,7 @@ from ombud.index import Engine, Filter
 from ombud.models import Reader
 from ombud.retrieve import (
     SearchResult,
+    as_one,
     asked_meaning,
     find_passages,
     query_terms,
@@ -90,13 +91,14 @@ def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerP
     knowledge = parts.knowledge
     engine = knowledge.engine
     question = found.question or question
-    query = standard_query(question, knowledge.glossary)
+    whole = question.model_copy(update={"text": as_one(question), "history": ()})
+    query = standard_query(whole, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
         found = found._replace(best=as_said.best)
     weights = term_weights(query_terms(query.text, engine), engine)
     spans = candidate_spans(found.evidence)
-    features = span_features(question, query, weights, spans, knowledge.embedder)
+    features = span_features(whole, query, weights, spans, knowledge.embedder)
     return _Seen(
         question=question,
         found=found,
@@ -109,17 +111,7 @@ def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerP
 def _read(seen: _Seen, reader: Reader | None) -> ReadEvidence:
     if reader is None:
         return NOT_READ
-    return read_evidence(_as_read(seen), seen.spans, seen.features, reader)
-
-
-def _as_read(seen: _Seen) -> str:
-    """What the reader takes for the question. It was taught single ones, so a turn that goes on has
-    the turn before it in front and nothing carried over from an answer (dev: of 66 follow-ups 42
-    were then answered from the right page, 39 with all that was searched for)."""
-    said = [turn.content for turn in seen.question.history if turn.role == "user"]
-    if not said:
-        return seen.query.passage
-    return f"{said[-1].rstrip(' ?.!')}? {seen.question.text}"
+    return read_evidence(seen.query.passage, seen.spans, seen.features, reader)
 
 
 def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> Assessment:

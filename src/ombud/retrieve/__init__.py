@@ -3,7 +3,7 @@ by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
-from ombud.retrieve.follow_ups import follows_by_words, said_whole, stands_alone
+from ombud.retrieve.follow_ups import as_one, follows_by_words, said_whole, stands_alone
 from ombud.retrieve.graph_search import GraphSearch, neighbourhood
 from ombud.retrieve.known_words import KnownWords, read_question
 from ombud.retrieve.model import ModelUsage, usage_of
@@ -58,6 +58,7 @@ __all__ = [
     "SearchResult",
     "Translation",
     "Weights",
+    "as_one",
     "aside_free",
     "asked_meaning",
     "asking",

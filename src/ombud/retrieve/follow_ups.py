@@ -32,6 +32,7 @@ PASSAGES = 4
 """Passages whose headings are looked at."""
 LEAST_TERMS = 2
 """Content words from which a turn can stand alone."""
+END = " ?.!"
 MOST_TERMS = 6
 """More content words than these make no turn more of its own."""
 POINTS_BACK = re.compile(
@@ -134,6 +135,23 @@ def said_whole(question: Question) -> Question:
         return question
     whole = f"{earlier[-1].rstrip(' ?.!')} {question.text}"
     return question.model_copy(update={"text": whole, "history": ()})
+
+
+def as_one(question: Question) -> str:
+    """A follow-up as one question: what it says, and behind it the turn that opened the subject, as
+    far as words tell which that was. As it is where nothing was asked before it.
+
+    Of 82 follow-ups written blind the sentence that answers stood under the first heading of .35
+    with this searched for and read, of .22 with all turns before and words of the last answer; of
+    57 of dev, on which that had been chosen, of .39 and .44."""
+    said = [turn.content for turn in question.history if turn.role == "user"]
+    if not said:
+        return question.text
+    opening = said[0]
+    for text in said:
+        if not follows_by_words(text):
+            opening = text
+    return f"{question.text.rstrip(END)}? {opening.rstrip(END)}"
 
 
 def stands_alone(text: str) -> bool:
