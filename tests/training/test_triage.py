@@ -101,7 +101,7 @@ def test_the_shipped_weights_say_what_they_were_taught(path: Path, minilm: Embed
     trained = load_triage_weights(path)
     assert trained.embedder == (minilm.fingerprint if path == WITH_VECTORS else "")
     assert {w.provenance["digest"] for w in trained.heads.values()} == {messages_digest(TAUGHT)}
-    assert path.stat().st_size < 2_000_000
+    assert path.stat().st_size < 2_500_000
 
 
 def test_every_message_has_a_second_opinion_that_had_not_seen_it(opinion: SecondOpinion) -> None:
