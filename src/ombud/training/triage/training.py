@@ -68,10 +68,10 @@ TOPIC_OF_KIND = {
 FALSE_ALARMS = 0.035
 """Share of the messages without need of a person that may be handed to one. Many of these were
 written to mislead: of ordinary ones it is fewer."""
-FALSE_ALARMS_TOGETHER = 0.03
-"""The same of messages that the second opinion judges, too: of the sensitive in English .90 are
-found at it, and .03 of ordinary messages written blind are handed over. Of the messages without
-`told4` and `asked2`, which were written to mislead, that is .025, as it was before they came."""
+FALSE_ALARMS_TOGETHER = 0.04
+"""The same of messages that the second opinion judges, too. Of the sensitive in English .92 are
+found at it (.91 before `told4` and `asked2` were taught), by words and vectors at the other .83; of
+ordinary messages written blind .04 are handed over (.05), of those made to mislead .08 (.16)."""
 WRONGLY_OUTSIDE = 0.05
 """Share of the ordinary messages that may be taken for out of scope."""
 SURELY_OUTSIDE = 0.9
