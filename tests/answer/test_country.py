@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from answer.asking import GB, NOBODY, Script, ask, company, with_model
+from ombud.answer import with_said_country
 from ombud.app import Workspace, asking
 from ombud.types import Answer, Message, Person, Question
 
@@ -80,6 +81,33 @@ def test_the_country_answers_what_was_asked_before(workspace: Workspace, said: s
     answer = talk(workspace, [SICK, said])[-1]
     assert quoted(answer) == ["sick-de.md"]
     assert "07:00" in answer.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["How many sick days in Germany?", "Can I work from Germany?", "not Germany", "no", "it"],
+)
+def test_what_says_more_than_a_country_is_no_reply(workspace: Workspace, text: str) -> None:
+    (answer,) = talk(workspace, [SICK])
+    history = (
+        Message(role="user", content=SICK),
+        Message(role="assistant", content=answer.text),
+    )
+    asked = Question(text=text, asker=NOBODY, history=history)
+    said = with_said_country(asked, ["DE", "GB", "IT", "NO", "US"])
+    assert (said.text, said.asker.country) == (text, None)
+
+
+def test_a_country_behind_a_greeting_or_another_country_is_a_question() -> None:
+    hello = (Message(role="assistant", content="Hello."),) * 2
+    alone = Question(text="Germany", asker=NOBODY, history=hello)
+    assert with_said_country(alone, ["DE"]).text == "Germany"
+    france = (
+        Message(role="user", content="How much leave is there in France?"),
+        Message(role="assistant", content="31 days."),
+    )
+    other = Question(text="Germany?", asker=NOBODY, history=france)
+    assert with_said_country(other, ["DE", "FR"]).text == "Germany?"
 
 
 def test_us_is_a_country_behind_that_question_alone(workspace: Workspace) -> None:

@@ -181,12 +181,12 @@ class AskRun:
         self.question = self.question.model_copy(update={"text": asked.text})
         self.found = await search(asked, self.plan, self.where, knowledge)
         self.timer.add(self.found.seconds)
-        self.elsewhere = await asyncio.to_thread(
-            rules_elsewhere, self.question, self.found, self.where, self.parts
-        )
         if any(note.startswith("dense") for note in self.found.degraded):
             # What failed once is not asked again.
             self.parts = self.parts._replace(knowledge=knowledge._replace(embedder=None))
+        self.elsewhere = await asyncio.to_thread(
+            rules_elsewhere, self.question, self.found, self.where, self.parts
+        )
 
     async def assess(self) -> None:
         """What triage makes of the question with the evidence beside it. Decides where a person

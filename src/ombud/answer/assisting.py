@@ -1,6 +1,7 @@
 """What the documents say, for an advisor who answers an employee."""
 
 from ombud.answer.asking import AskRun
+from ombud.answer.clarify import NOWHERE
 from ombud.answer.triage import TriageResult
 
 
@@ -11,3 +12,8 @@ class AdvisorRun(AskRun):
     def _triaged(self) -> TriageResult:
         triaged = super()._triaged()
         return triaged._replace(label="ordinary", matter=None, settled=True)
+
+    async def search(self) -> None:
+        """An advisor is asked nothing back of where they work."""
+        await super().search()
+        self.elsewhere = NOWHERE

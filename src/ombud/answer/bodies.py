@@ -179,7 +179,8 @@ def with_own_rules(body: Body, elsewhere: ElsewhereRules) -> Body:
         return body
     text = f"{body.composed.text.rstrip()}\n\n{wording.OWN_RULES}"
     return body._replace(
-        composed=body.composed._replace(text=text), suggestions=country_choices(elsewhere)
+        composed=body.composed._replace(text=text),
+        suggestions=body.suggestions or country_choices(elsewhere),
     )
 
 

@@ -1,5 +1,6 @@
 """In which country does the asker work, where nobody has said so and the rules are of countries."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -8,22 +9,27 @@ from ombud.answer.parts import AnswerParts
 from ombud.errors import BadRequest
 from ombud.index import Filter
 from ombud.retrieve import SearchResult, find_passages
-from ombud.text import country_list, named_countries, read_country
+from ombud.text import country_list, country_names, named_countries, read_country
 from ombud.types import Message, Question
 
 LEAST_TURN = 2
 """Messages of a turn: what was asked, and the answer."""
 MOST_COUNTRIES = 8
 """To choose from."""
-MOST_SAID = 8
-"""Words of a message that says no more than a country."""
+WORDS_BESIDE = re.compile(
+    r"\b(?:i|i['’]?m|am|we|are|in|at|from|for|the|it['’]?s|its|is|my|our|office|site|country|work"
+    r"|works|working|based|employed|employee|here|please|pls|thanks)\b",
+    re.IGNORECASE,
+)
+"""Of a message that says no more than a country."""
+ENGLISH_WORDS = frozenset({"no", "it", "be", "me", "so", "to", "do", "by", "as", "al", "id", "my"})
+"""That are codes, too."""
 LEAST_SHARE = 0.6
 MOST_SHARE = 0.85
 """Of the best passages, of single countries: from the first on where the very best is one of them,
-from the second on in any case, an answer out of the others is not tried. Dev, asked without a
-country (379 questions of the sample): of those that only a country's page answers .91 are asked
-back, of those that a global page answers .20, which costs one more click. (.93 and .28 from .5 and
-.75 on.)"""
+from the second on in any case, nothing else is tried. Dev without countries (n 379): .91 of those
+that only a country's page answers are asked back, .20 of those that a global page answers, which
+costs one click; .93 and .28 from .5 and .75 on."""
 SOME_SHARE = 0.35
 """From which on an answer out of the others says that countries may have rules of their own."""
 LEAST_NEAR = 0.36
@@ -86,7 +92,7 @@ def rules_elsewhere(
 
 def with_said_country(question: Question, known: Collection[str]) -> Question:
     """What is asked, and by whom: of who has no country and said one in a turn of its own, asked
-    for it or not, that country holds from then on.
+    for it or not, that country holds as far as the history goes back.
 
     Such a turn asks the question before once more, and is taken out of the history: it is of no
     subject."""
@@ -107,20 +113,29 @@ def with_said_country(question: Question, known: Collection[str]) -> Question:
 
 
 def _said(message: Message, history: Sequence[Message], known: Collection[str]) -> str:
-    """The country that a message says and nothing else, behind a question; else empty."""
-    if message.role != "user" or len(history) < LEAST_TURN:
+    """The country that a message says and nothing else, behind a question that names none; else
+    empty."""
+    asked = [turn.content for turn in history if turn.role == "user"]
+    if message.role != "user" or len(history) < LEAST_TURN or not asked:
         return ""
-    code = _written(message.content, known)
-    if code or not wording.is_asking_country(history[-1].content):
-        return code
-    named = named_countries(message.content, known)  # "im in germany"
-    return named[0] if named and len(message.content.split()) <= MOST_SAID else ""
+    if named_countries(asked[-1], known):
+        return ""
+    words = WORDS_BESIDE.sub(" ", message.content.strip(" .!?")).split()
+    rest = " ".join(words)
+    for code in known:
+        if rest.lower() in country_names([code]):
+            return code
+    is_asked = wording.is_asking_country(history[-1].content)
+    return _code(rest, known, is_asked=is_asked)
 
 
-def _written(text: str, known: Collection[str]) -> str:
-    """The code of a message that is a country's name or code: "Germany", "uk", "US"."""
+def _code(word: str, known: Collection[str], *, is_asked: bool) -> str:
+    """Of a code such as "US"; in small letters only where a country was asked for, and never a
+    word such as "no"."""
+    if word.lower() == word and (not is_asked or word in ENGLISH_WORDS):
+        return ""
     try:
-        code = read_country(text.strip(" .!?"))
+        code = read_country(word)
     except BadRequest:
         return ""
     return code if code in known else ""

@@ -128,7 +128,7 @@ def is_asked(span: AnswerSpan) -> bool:
 
 def is_signpost(span: AnswerSpan) -> bool:
     """Whether a span only says what a page is about ("This page explains how leave is booked."), or
-    announces what stands below it: where that is shown, `list_lead` puts it above."""
+    announces what stands below it: where that is shown, `line_above_list` puts it above."""
     return bool(_terms().signpost.match(_bare(span.text))) or _announces(span)
 
 

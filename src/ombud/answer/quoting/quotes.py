@@ -57,7 +57,7 @@ def quote_spans(
     for group in _groups(pieces):
         places = dict.fromkeys(piece.place for piece in group)
         first = group[0].span
-        lead = list_lead(first, stored) if kind_of(first) == "item" else ""
+        lead = line_above_list(first, stored) if kind_of(first) == "item" else ""
         run = run_of(first, everything)
         is_listed = pieces_in(run) > 1
         plain = _text(group, lead, is_listed=is_listed, markers=False, stored=stored)
@@ -98,22 +98,37 @@ def _left_out(
 ) -> str:
     """How much of a table or a list is not shown; nothing where one row applies to the asker, for
     that one suffices. run: all of its rows or items, of a table as far as one passage has them."""
-    first = group[0].span
+    kind = kind_of(group[0].span)
     applies = any((span.hit.chunk.id, span.start) in applying for span in run)
-    if applies or _stands_alone(group):
+    if applies or kind == "text":
         return ""
     shown = [piece.span for piece in pieces]
-    table = _table_around(first, stored) if kind_of(first) == "row" else None
-    if table:
-        if _goes_on(group, shown, table):
-            return ""
-        count = table.rows - sum(_is_in(span, first, table) for span in shown)
-    else:
-        count = pieces_in([span for span in run if not _holds(shown, span)])
+    count = _rows_left(group, shown, run, stored) if kind == "row" else _pieces_left(shown, run)
     if count <= 0:
         return ""
-    more = wording.MORE_ROWS if kind_of(first) == "row" else wording.MORE_ITEMS
+    more = wording.MORE_ROWS if kind == "row" else wording.MORE_ITEMS
     return f"*{more.format(count=count)}*"
+
+
+def _pieces_left(shown: Sequence[AnswerSpan], run: Sequence[AnswerSpan]) -> int:
+    return pieces_in([span for span in run if not _holds(shown, span)])
+
+
+def _rows_left(
+    group: Sequence["_Piece"],
+    shown: Sequence[AnswerSpan],
+    run: Sequence[AnswerSpan],
+    stored: Stored,
+) -> int:
+    """None beside a row that was chosen alone, nor where more of the table follows."""
+    first = group[0].span
+    table = _table_around(first, stored)
+    if table is None:
+        return 0 if len(group) == 1 else _pieces_left(shown, run)
+    beside = sum(_is_in(span, first, table) for span in shown)
+    if beside == 1 or _goes_on(group, shown, table):
+        return 0
+    return table.rows - beside
 
 
 class _Table(NamedTuple):
@@ -156,12 +171,6 @@ def _goes_on(group: Sequence["_Piece"], shown: Sequence[AnswerSpan], table: _Tab
     last = group[-1].span
     place = shown.index(last)
     return any(_is_in(span, last, table) for span in shown[place + 1 :])
-
-
-def _stands_alone(group: Sequence["_Piece"]) -> bool:
-    """Sentences, and a row that was chosen alone."""
-    kind = kind_of(group[0].span)
-    return kind == "text" or (kind == "row" and len(group) == 1)
 
 
 def opened_by(sentence: str, composed: Composed) -> Composed:
@@ -251,33 +260,33 @@ def _text(
     kind = kind_of(group[0].span)
     lines = _lines(group, kind, markers=markers, applying=applying)
     if kind == "item" and (len(lines) > 1 or is_listed):
-        return _listed(group, lines, lead, stored)
+        return _listed(group, lines, lead, stored, markers=markers)
     if kind == "row":
         return "\n".join([table_head(group[0].span), *lines])
     if kind == "text":
         return " ".join(lines)
-    above = "" if goes_on_in_item(group[0].span) else lead
-    return f"{above} {lines[0]}".strip()
+    if goes_on_in_item(group[0].span):
+        return lines[0]
+    parent = _parent_of(group[0].span, stored)
+    return " ".join(filter(None, (lead, parent and parent.text, lines[0])))
 
 
-def _listed(group: Sequence[_Piece], lines: Sequence[str], lead: str, stored: Stored) -> str:
-    """Items as a list: those under another that is shown below it, those under one that is not
-    behind its words."""
-    paragraphs: list[str] = [lead] if lead else []
+def _listed(
+    group: Sequence[_Piece], lines: Sequence[str], lead: str, stored: Stored, *, markers: bool
+) -> str:
+    """Items as a list, those under another behind its words, whether or not it is quoted."""
     items: list[str] = []
     levels: dict[int, int] = {}
-    last = _parent_of(group[0].span, stored)
     for piece, line in zip(_first_pieces(group), lines, strict=True):
         parent = _parent_of(piece.span, stored)
-        level = levels[parent.start] + 1 if parent and parent.start in levels else 0
-        if not level and parent != last:
-            paragraphs += ["\n".join(items)] if items else []
-            paragraphs += [parent.text] if parent else []
-            items = []
-        last = last if level else parent
+        if parent and parent.start not in levels:
+            levels[parent.start] = 0
+            items.append(f"- {escaped(parent.text) if markers else parent.text}")
+        level = levels[parent.start] + 1 if parent else 0
         levels[_start_of_line(piece.span)] = level
         items.append(f"{INDENT * level}- {line}")
-    return "\n\n".join([*paragraphs, "\n".join(items)])
+    listed = "\n".join(items)
+    return f"{lead}\n\n{listed}" if lead else listed
 
 
 def _first_pieces(group: Sequence[_Piece]) -> list[_Piece]:
@@ -327,15 +336,9 @@ class _Parent(NamedTuple):
     text: str
 
 
-def list_lead(item: AnswerSpan, stored: Stored) -> str:
-    """What introduces an item: the line above its list, also where that stands in an earlier
-    passage ("Nobody may use it to:" turns the items round), and the item that it stands under."""
-    parent = _parent_of(item, stored)
-    above = _line_above_list(item, stored)
-    return f"{above} {parent.text}".strip() if parent else above
-
-
-def _line_above_list(item: AnswerSpan, stored: Stored) -> str:
+def line_above_list(item: AnswerSpan, stored: Stored) -> str:
+    """The line that introduces the list of an item, also where it stands in an earlier passage:
+    "Nobody may use it to:" turns the items round."""
     chunk = item.hit.chunk
     document = stored(chunk.document_id, chunk.digest)
     if item.lead or document is None:

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from ombud.answer import AskRun
+from ombud.answer import AskRun, with_said_country
 from ombud.app import asking, measuring
 from ombud.app.workspace import Workspace
 from ombud.errors import EngineError, NotFound
@@ -199,7 +199,9 @@ async def _answer_again(
     workspace: Workspace, question: Question, then: Answer, engine: Engine, model: bool
 ) -> _Again:
     trace = then.trace
-    parts = workspace.answering
+    known = workspace.audiences.current()["countries"]
+    question = with_said_country(question, known)
+    parts = workspace.answering._replace(countries=known)
     knowledge = parts.knowledge._replace(engine=engine)
     parts = parts._replace(knowledge=knowledge)
     if not model:

@@ -14,12 +14,10 @@ SHIPPED = Path(__file__).with_name("questions.jsonl")
 """Written for this project: what a person should hear, what is not about policies, and the ordinary
 rest."""
 PEOPLE = Path(__file__).with_name("people.jsonl")
-"""Messages as people at work write them: the dev split of tests/data/asked, by writers who had seen
-titles of pages only (`sens-…` and the like); others written apart for teaching (`told-…`, `en-…`);
-those written after dev had shown what was missed (`heard-…`, `heard2-…`), and more by two writers
-who had seen none of them (`heard3-…`): danger and harm told without the words for it. `asked2-…`:
-ordinary ones, half of them turns of conversations, of which .05 had been handed over; `told4-…`:
-those that look like them, four ordinary ones to each that needs a person, by six writers."""
+"""Messages as people at work write them: the dev split of tests/data/asked (`sens-…` and the like),
+others written apart (`told-…` to `told3-…`, `en-…`), those written after dev had shown what was
+missed (`heard-…` to `heard3-…`), ordinary ones of which .05 had been handed over (`asked2-…`), and
+such as look like them, four ordinary ones to each that needs a person (`told4-…`)."""
 LABELS: tuple[Label, ...] = get_args(Label)
 FORMAT = ExampleFormat(
     noun="message",
