@@ -10,7 +10,7 @@ from ombud.errors import BadRequest
 from ombud.index import Filter
 from ombud.retrieve import SearchResult, find_passages
 from ombud.text import country_list, country_names, named_countries, read_country
-from ombud.types import Message, Question
+from ombud.types import Evidence, Message, Question
 
 LEAST_TURN = 2
 """Messages of a turn: what was asked, and the answer."""
@@ -28,10 +28,13 @@ LEAST_SHARE = 0.6
 MOST_SHARE = 0.85
 """Of the best passages, of single countries: from the first on where the very best is one of them,
 from the second on in any case, nothing else is tried. Dev without countries (n 379): .91 of those
-that only a country's page answers are asked back, .20 of those that a global page answers, which
+that only a country's page answers are asked back, .22 of those that a global page answers, which
 costs one click; .93 and .28 from .5 and .75 on."""
 SOME_SHARE = 0.35
 """From which on an answer out of the others says that countries may have rules of their own."""
+FAR_BEHIND = 0.6
+"""Of the score of the best passage of a country: where few passages are found at all, shares say
+little."""
 LEAST_NEAR = 0.36
 """Cosine of the best passage below which no country's documents speak of it either."""
 
@@ -48,6 +51,8 @@ class ElsewhereRules(NamedTuple):
     """Of the best passages."""
     leads: bool = False
     """The very best is one of them."""
+    is_far_ahead: bool = False
+    """No passage that holds everywhere is nearly as good."""
     is_near: bool = False
     """The best passage, whosever it is, is near the question."""
 
@@ -55,7 +60,8 @@ class ElsewhereRules(NamedTuple):
         """Whether to ask for the country before anything is said.
 
         sure: whether the documents of everywhere seem to answer."""
-        leads = self.leads and (self.share >= LEAST_SHARE or not sure)
+        many = self.share >= LEAST_SHARE or self.is_far_ahead
+        leads = self.leads and (many or not sure)
         return self.is_near and (leads or self.share >= MOST_SHARE)
 
 
@@ -86,8 +92,15 @@ def rules_elsewhere(
         countries=tuple(codes)[:MOST_COUNTRIES],
         share=passages / len(hits),
         leads=bool(hits[0].chunk.countries),
+        is_far_ahead=_is_far_ahead(of_all.evidence),
         is_near=is_near,
     )
+
+
+def _is_far_ahead(evidence: Evidence) -> bool:
+    local = max((hit.score for hit in evidence.local), default=0.0)
+    shared = max((hit.score for hit in evidence.shared), default=0.0)
+    return shared <= FAR_BEHIND * local
 
 
 def with_said_country(question: Question, known: Collection[str]) -> Question:
