@@ -91,7 +91,7 @@ def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerP
     knowledge = parts.knowledge
     engine = knowledge.engine
     question = found.question or question
-    whole = question.model_copy(update={"text": as_one(question), "history": ()})
+    whole = as_one(question)
     query = standard_query(whole, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)

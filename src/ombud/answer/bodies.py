@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.clarify import (
-    SOME_SHARE,
     ElsewhereRules,
     clarifying_questions,
     country_choices,
@@ -175,7 +174,7 @@ def which_country_body(elsewhere: ElsewhereRules) -> Body:
 def with_own_rules(body: Body, elsewhere: ElsewhereRules) -> Body:
     """An answer out of what holds everywhere, and beside it that countries may have rules of their
     own where their documents speak of it, too."""
-    if body.outcome == "denied" or elsewhere.share < SOME_SHARE:
+    if body.outcome == "denied" or not elsewhere.is_worth_saying:
         return body
     text = f"{body.composed.text.rstrip()}\n\n{wording.OWN_RULES}"
     return body._replace(

@@ -133,11 +133,11 @@ def said_whole(question: Question) -> Question:
             earlier.append(turn.content)
     if not earlier or not says_only_where(question.text):
         return question
-    whole = f"{earlier[-1].rstrip(' ?.!')} {question.text}"
+    whole = f"{earlier[-1].rstrip(END)} {question.text}"
     return question.model_copy(update={"text": whole, "history": ()})
 
 
-def as_one(question: Question) -> str:
+def as_one(question: Question) -> Question:
     """A follow-up as one question: what it says, and behind it the turn that opened the subject, as
     far as words tell which that was. As it is where nothing was asked before it.
 
@@ -146,12 +146,13 @@ def as_one(question: Question) -> str:
     57 of dev, on which that had been chosen, of .39 and .44."""
     said = [turn.content for turn in question.history if turn.role == "user"]
     if not said:
-        return question.text
+        return question.model_copy(update={"history": ()})
     opening = said[0]
     for text in said:
         if not follows_by_words(text):
             opening = text
-    return f"{question.text.rstrip(END)}? {opening.rstrip(END)}"
+    whole = f"{question.text.rstrip(END)}? {opening.rstrip(END)}"
+    return question.model_copy(update={"text": whole, "history": ()})
 
 
 def stands_alone(text: str) -> bool:

@@ -3,7 +3,6 @@
 from ombud.answer.clarify.clarifying import clarifying_questions, is_vague
 from ombud.answer.clarify.countries import (
     NOWHERE,
-    SOME_SHARE,
     ElsewhereRules,
     country_choices,
     rules_elsewhere,
@@ -12,7 +11,6 @@ from ombud.answer.clarify.countries import (
 
 __all__ = [
     "NOWHERE",
-    "SOME_SHARE",
     "ElsewhereRules",
     "clarifying_questions",
     "country_choices",

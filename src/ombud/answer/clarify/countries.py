@@ -56,6 +56,12 @@ class ElsewhereRules(NamedTuple):
     is_near: bool = False
     """The best passage, whosever it is, is near the question."""
 
+    @property
+    def is_worth_saying(self) -> bool:
+        """Whether who is answered out of the others should hear that there are rules of countries,
+        too."""
+        return self.share >= SOME_SHARE
+
     def decide(self, *, sure: bool) -> bool:
         """Whether to ask for the country before anything is said.
 

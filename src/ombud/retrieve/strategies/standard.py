@@ -28,7 +28,6 @@ async def by_standard(question: Question, plan: Plan, parts: StrategyParts) -> l
 def _made_whole(question: Question, parts: StrategyParts) -> Query:
     """A follow-up as one question; beside it, for the words alone, what the last answer was about
     and the headings that it stood under."""
-    whole = question.model_copy(update={"text": as_one(question), "history": ()})
-    query = standard_query(whole, parts.glossary)
+    query = standard_query(as_one(question), parts.glossary)
     lines = filter(None, (query.text, carry_over(question)))
     return query.model_copy(update={"text": "\n".join(lines)})
