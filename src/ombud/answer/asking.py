@@ -211,7 +211,7 @@ class AskRun:
         else:
             body = await asyncio.to_thread(self._quoted)
         body = with_own_record(body, self.question, self.parts.contacts)
-        self.body = with_own_rules(body, self.elsewhere)
+        self.body = with_own_rules(body, self.elsewhere, self.language)
 
     def finish(self, body: Body) -> Answer:
         """The answer with contacts, sources and its trace; claims not yet told are told."""
@@ -292,7 +292,7 @@ class AskRun:
     async def _asked_back(self) -> Body | None:
         """A question back, where the country is missing or a model could not tell what is asked."""
         if self.elsewhere.decide(sure=True):
-            return which_country_body(self.elsewhere)
+            return which_country_body(self.elsewhere, self.language)
         understood = self.found.understood
         if understood is None or understood.triage != "vague":
             return None
@@ -325,7 +325,7 @@ class AskRun:
             return outside_body(self.parts, self.language)
         is_sure = self._confidence >= self._threshold and bool(self.assessment.spans)
         if self.elsewhere.decide(sure=is_sure):
-            return which_country_body(self.elsewhere)
+            return which_country_body(self.elsewhere, self.language)
         return None if is_sure else self._not_sure() or self._unanswered()
 
     def _looks_outside(self) -> bool:

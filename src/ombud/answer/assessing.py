@@ -10,6 +10,7 @@ from ombud.answer.quoting.counterparts import favour_local
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
 from ombud.answer.quoting.groups import favour_everyone, named_groups
+from ombud.answer.quoting.own_country import favour_own_country
 from ombud.answer.quoting.reading import NOT_READ, ReadEvidence, joined, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, SpanRow, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
@@ -126,6 +127,7 @@ def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> As
     said_terms = now_asked or passage_terms
     named = named_groups(question)
     ranked = favour_everyone(rank_spans(seen.spans, rows, basis), named)
+    ranked = favour_own_country(ranked, question)
     ranked = favour_shown(ranked, question)
     if found.evidence.counterparts:
         said = term_weights(passage_terms, engine)

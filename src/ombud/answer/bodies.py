@@ -165,18 +165,18 @@ def clarify_body(
     return _denied("clarify", wording.clarify(choices))._replace(suggestions=choices)
 
 
-def which_country_body(elsewhere: ElsewhereRules) -> Body:
+def which_country_body(elsewhere: ElsewhereRules, language: str) -> Body:
     """Asks for the country, before a rule that may be of no use to the asker is said."""
     names = country_choices(elsewhere)
-    return _denied("clarify", wording.which_country(names))._replace(suggestions=names)
+    return _denied("clarify", wording.which_country(names, language))._replace(suggestions=names)
 
 
-def with_own_rules(body: Body, elsewhere: ElsewhereRules) -> Body:
+def with_own_rules(body: Body, elsewhere: ElsewhereRules, language: str) -> Body:
     """An answer out of what holds everywhere, and beside it that countries may have rules of their
     own where their documents speak of it, too."""
     if body.outcome == "denied" or not elsewhere.is_worth_saying:
         return body
-    text = f"{body.composed.text.rstrip()}\n\n{wording.OWN_RULES}"
+    text = f"{body.composed.text.rstrip()}\n\n{wording.own_rules(language)}"
     return body._replace(
         composed=body.composed._replace(text=text),
         suggestions=body.suggestions or country_choices(elsewhere),

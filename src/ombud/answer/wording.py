@@ -128,14 +128,20 @@ def clarify(choices: Sequence[str]) -> str:
     return f"{ASKED_BACK}? For instance, would you like to know:\n\n{listed}"
 
 
-def which_country(names: Sequence[str]) -> str:
+def which_country(names: Sequence[str], language: str = "en") -> str:
     """names: of the countries whose documents speak of what is asked."""
-    return f"{WHICH_COUNTRY}\n\n{_listed(names)}"
+    asked = sentence("which_country", language) or WHICH_COUNTRY
+    return f"{asked}\n\n{_listed(names)}"
+
+
+def own_rules(language: str) -> str:
+    return sentence("own_rules", language) or OWN_RULES
 
 
 def is_asking_country(text: str) -> bool:
     """Whether an earlier answer asked for the country."""
-    return WHICH_COUNTRY in text or OWN_RULES in text
+    foreign = (*in_any_language("which_country"), *in_any_language("own_rules"))
+    return any(asked in text for asked in (WHICH_COUNTRY, OWN_RULES, *foreign))
 
 
 def not_stated(missing: Sequence[str], closest: Sequence[str], language: str = "en") -> str:
@@ -233,13 +239,15 @@ def is_handed_over(text: str) -> bool:
 
 def is_own(text: str) -> bool:
     """Whether an earlier answer was the assistant's own wording and nothing of the documents."""
-    foreign = (*in_any_language("not_found"), *in_any_language("unread"))
+    foreign = [
+        said for key in ("not_found", "unread", "which_country") for said in in_any_language(key)
+    ]
     return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, WHICH_COUNTRY, TOO_VAGUE, *foreign))
 
 
 def without_own(text: str) -> str:
     """An earlier answer without what the assistant said around the documents' words."""
-    for key in ("closest", "answered", "not_sure"):
+    for key in ("closest", "answered", "not_sure", "own_rules"):
         for said in in_any_language(key):
             text = text.replace(said, "")
     without_reading = re.sub(rf"\n*{READ_AS}.*", "", text.replace(OWN_RULES, ""))

@@ -76,20 +76,27 @@ def choose(
 
 def best_stretch(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """Spans that follow each other in one passage, in reading order, of which a reader gets most:
-    the largest sum of squared likelihoods within STRETCH words, unlikely ends cut off.
+    the largest sum of squared likelihoods within STRETCH words, the sum of its whole passage
+    beside it, unlikely ends cut off.
 
     A sentence torn out says little: of the sums tried on dev, squares held the gold quote most
     often, .69 of the sample and .45 of the handbooks beside .67 and .40 of single sentences (both
-    with stretches of 80 words)."""
+    with stretches of 80 words). With that of the passage the best quote leads in .395 of 471
+    messages read fresh, without in .386."""
     best: list[AnswerSpan] = []
     most = -1.0
     for passage in _by_passage(spans):
+        of_passage = _worth(passage)
         for stretch in _stretches(passage):
-            worth = sum(span.score**2 for span in stretch)
+            worth = of_passage + _worth(stretch)
             if worth > most:
                 most = worth
                 best = stretch
     return _likely_rows(_trimmed(best))
+
+
+def _worth(spans: Sequence[AnswerSpan]) -> float:
+    return sum(span.score**2 for span in spans)
 
 
 def _likely_rows(stretch: Sequence[AnswerSpan]) -> list[AnswerSpan]:
