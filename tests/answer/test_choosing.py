@@ -82,3 +82,16 @@ def test_a_floor_does_not_silence_the_local_rule_that_goes_beyond_it() -> None:
     floor = floor._replace(hit=floor.hit.model_copy(update={"chunk": mandatory}))
     local = of_topic("In Great Britain it is 26 days.", 0.08, "local", ("GB",))
     assert chosen(floor, local)[0] == "In Great Britain it is 26 days."
+
+
+def test_of_two_passages_about_as_good_the_one_that_says_more_leads() -> None:
+    words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    alone = [span(f"Alone {words}.", 0.6, "a"), span(f"Beside the point {words}.", 0.05, "a", 200)]
+    together = [span(f"Rule {n} {words}.", 0.5, "b", 200 * n) for n in range(3)]
+    assert chosen(*alone, *together)[0] == f"Rule 0 {words}."
+
+
+def test_many_sentences_that_hardly_answer_do_not_lead_before_one_that_does() -> None:
+    words = " ".join(f"word{n}" for n in range(26))
+    many = [span(f"Parking {n} {words}.", 0.4, "b", 300 * n) for n in range(10)]
+    assert chosen(span("Leave is 30 days.", 0.95, "a"), *many)[0] == "Leave is 30 days."

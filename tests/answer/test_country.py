@@ -7,6 +7,7 @@ import pytest
 
 from answer.asking import GB, NOBODY, Script, ask, company, with_model
 from ombud.answer import with_said_country
+from ombud.answer.wording import own_rules, which_country
 from ombud.app import Workspace, asking
 from ombud.types import Answer, Message, Person, Question
 
@@ -96,6 +97,32 @@ def test_what_says_more_than_a_country_is_no_reply(workspace: Workspace, text: s
     asked = Question(text=text, asker=NOBODY, history=history)
     said = with_said_country(asked, ["DE", "GB", "IT", "NO", "US"])
     assert (said.text, said.asker.country) == (text, None)
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "holds_beside", "reply", "country"),
+    [
+        ("de", "Welches ist es?", "eigene Regeln", "Ich arbeite in Deutschland", "DE"),
+        ("de", "Welches ist es?", "eigene Regeln", "in den USA", "US"),
+        ("fr", "Lequel est-ce ?", "ses propres règles", "En France", "FR"),
+        ("fr", "Lequel est-ce ?", "ses propres règles", "je travaille aux États-Unis", "US"),
+        ("es", "¿Cuál es?", "reglas propias", "Trabajo en Alemania", "DE"),
+        ("en", "Which one is it?", "rules of its own", "de", "DE"),
+        ("pl", "Which one is it?", "rules of its own", "Poland", "PL"),
+    ],
+)
+def test_the_country_is_asked_for_and_understood_in_four_languages(
+    language: str, asked: str, holds_beside: str, reply: str, country: str
+) -> None:
+    question = which_country(["Germany", "France"], language)
+    assert asked in question
+    assert "- Germany" in question
+    assert holds_beside in own_rules(language)
+    for said in (question, f"26 days.\n\n{own_rules(language)}"):
+        history = (Message(role="user", content=SICK), Message(role="assistant", content=said))
+        heard = Question(text=reply, asker=NOBODY, history=history)
+        told = with_said_country(heard, ["DE", "ES", "FR", "PL", "US"])
+        assert (told.text, told.asker.country) == (SICK, country)
 
 
 def test_a_country_behind_a_greeting_or_another_country_is_a_question() -> None:

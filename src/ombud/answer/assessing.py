@@ -9,8 +9,7 @@ from ombud.answer.quoting.continuing import favour_shown
 from ombud.answer.quoting.counterparts import favour_local
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
-from ombud.answer.quoting.groups import favour_everyone, named_groups
-from ombud.answer.quoting.own_country import favour_own_country
+from ombud.answer.quoting.meant_for import favour_everyone, favour_own_country, named_groups
 from ombud.answer.quoting.reading import NOT_READ, ReadEvidence, joined, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, SpanRow, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features

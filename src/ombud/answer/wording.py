@@ -128,7 +128,7 @@ def clarify(choices: Sequence[str]) -> str:
     return f"{ASKED_BACK}? For instance, would you like to know:\n\n{listed}"
 
 
-def which_country(names: Sequence[str], language: str = "en") -> str:
+def which_country(names: Sequence[str], language: str) -> str:
     """names: of the countries whose documents speak of what is asked."""
     asked = sentence("which_country", language) or WHICH_COUNTRY
     return f"{asked}\n\n{_listed(names)}"

@@ -19,7 +19,7 @@ from ombud.text.dates import MONTHS
 from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
 from ombud.text.language import common_words, detect_language, message_language
 from ombud.text.names.abbreviations import find_abbreviations
-from ombud.text.names.countries import country_names, named_countries
+from ombud.text.names.countries import called_countries, country_names, named_countries
 from ombud.text.names.entities import (
     alternative_keys,
     display_name,
@@ -106,6 +106,7 @@ __all__ = [
     "Vocabulary",
     "alternative_keys",
     "analyse",
+    "called_countries",
     "canonical_terms",
     "common_words",
     "content_terms",

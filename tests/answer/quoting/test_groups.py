@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.answer.quoting.groups import is_for_others, named_groups
+from ombud.answer.quoting.meant_for import is_for_others, named_groups
 from ombud.answer.quoting.spans import candidate_spans
 from ombud.types import Chunk, Evidence, Hit, Message, Person, Question
 

@@ -9,7 +9,7 @@ from ombud.answer.parts import AnswerParts
 from ombud.errors import BadRequest
 from ombud.index import Filter
 from ombud.retrieve import SearchResult, find_passages
-from ombud.text import country_list, country_names, named_countries, read_country
+from ombud.text import country_list, country_names, fold, named_countries, read_country
 from ombud.types import Evidence, Message, Question
 
 LEAST_TURN = 2
@@ -18,7 +18,8 @@ MOST_COUNTRIES = 8
 """To choose from."""
 WORDS_BESIDE = re.compile(
     r"\b(?:i|i['’]?m|am|we|are|in|at|from|for|the|it['’]?s|its|is|my|our|office|site|country|work"
-    r"|works|working|based|employed|employee|here|please|pls|thanks)\b",
+    r"|works|working|based|employed|employee|here|please|pls|thanks"
+    r"|ich|arbeite|bin|aus|den|der|je|travaille|suis|en|au|aux|yo|trabajo|estoy)\b",
     re.IGNORECASE,
 )
 """Of a message that says no more than a country."""
@@ -142,7 +143,7 @@ def _said(message: Message, history: Sequence[Message], known: Collection[str]) 
     words = WORDS_BESIDE.sub(" ", message.content.strip(" .!?")).split()
     rest = " ".join(words)
     for code in known:
-        if rest.lower() in country_names([code]):
+        if fold(rest) in country_names([code]):
             return code
     is_asked = wording.is_asking_country(history[-1].content)
     return _code(rest, known, is_asked=is_asked)

@@ -161,7 +161,7 @@ def _applies(row: AnswerSpan, facts: Sequence[Fact]) -> str:
     column = _first_column(row)
     for fact in facts:
         if fact.kind == "country":
-            if is_of_country(label, fact.said):
+            if _is_of_country(label, fact.said):
                 return fact.shown
         elif fact.kind == "words":
             name = _named(label, fact.said) if OF_PLACES.search(column) else ""
@@ -185,7 +185,7 @@ def _named(label: str, asked: str) -> str:
     return ""
 
 
-def is_of_country(label: str, country: str) -> bool:
+def _is_of_country(label: str, country: str) -> bool:
     """Whether a label names a country and little else; what is in brackets aside. "All other US
     locations" are those that another row does not name."""
     if country not in named_countries(label):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence, Set
 import numpy as np
 import numpy.typing as npt
 
-from ombud.answer.quoting.groups import is_for_others
+from ombud.answer.quoting.meant_for import is_for_others
 from ombud.answer.quoting.spans import AnswerSpan
 from ombud.answer.quoting.underlining import text_with_head
 from ombud.models import Embedder

@@ -65,6 +65,9 @@ class HeldOutReader:
                 logits = np.nan_to_num(pieces[end - count : end], nan=UNREAD)
                 self._known[digest.tobytes()] = Reading(float(answerable), logits)
 
+    def has_read(self, question: str, passage: ReaderPassage) -> bool:
+        return _digest(question, passage.heading, passage.pieces) in self._known
+
     def read(self, question: str, passages: Sequence[ReaderPassage]) -> list[Reading]:
         """Raises BadRequest where a passage was never read for this question."""
         readings: list[Reading] = []

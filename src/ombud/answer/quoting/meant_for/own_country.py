@@ -1,0 +1,107 @@
+"""A section for colleagues in another country does not open the answer: pages for everyone have
+"US Teammates" and "Non-US Teammates" side by side."""
+
+import re
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+from ombud.answer.quoting.spans import AnswerSpan, likelier, section_of
+from ombud.retrieve import as_one
+from ombud.text import called_countries, fold, named_countries, remembered
+from ombud.types import Question
+
+SHARE = 0.1
+"""Factor of the odds of a span whose section is for another country: as of another group."""
+LONGEST = 200
+"""Letters of a heading."""
+HYPHEN = re.compile("[\u2010-\u2015]")
+NAME = r"[A-Z][\w.]{1,30}(?: (?:Britain|Kingdom|States))?"
+NAMES = rf"{NAME}(?:(?:, | and | & | or |/){NAME}){{0,4}}"
+PEOPLE = r"(?:teammates|employees|staff|colleagues|workers|team members|new hires)\b"
+FOR_PEOPLE = re.compile(
+    rf"(?:^|[(:]\s*|- |\bfor |\bFor |\bapplies to )(?P<outside>[Nn]on-)?(?P<places>{NAMES})[- ]"
+    rf"(?:based )?(?i:{PEOPLE})"
+)
+PEOPLE_OUTSIDE = re.compile(
+    rf"(?i:{PEOPLE}) (?:based |working |living )?(?i:outside) (?:of )?(?:the )?(?P<places>{NAMES})"
+)
+BRACKETS = re.compile(r"\(([^()]*)\)")
+WIDER = re.compile(
+    r"\b(?:EU|EEA|EMEA|APAC|LATAM|Americas)\b|\b(?i:europ\w*|international|global|everyone|all|both"
+    r"|including|other than|not|except|excluding|without)\b"
+)
+"""Words of a heading that speaks of more than the countries it names, or of all but these."""
+
+
+class Readers(NamedTuple):
+    """For whom a heading says it is."""
+
+    countries: frozenset[str] = frozenset()
+    """Empty where it does not say."""
+    others: frozenset[str] = frozenset()
+    """For all but those who work there."""
+
+
+def favour_own_country(spans: Sequence[AnswerSpan], question: Question) -> list[AnswerSpan]:
+    """Spans with those of sections for countries that are neither the asker's nor named less
+    likely; likeliest first. Who has no country is told of all."""
+    own = question.asker.country
+    if not own:
+        return list(spans)
+    asked = {own, *named_countries(as_one(question).text)}
+    weighed: list[AnswerSpan] = []
+    for span in spans:
+        if own not in span.hit.chunk.countries and _is_for_others(span, own, asked):
+            span = likelier(span, SHARE)
+        weighed.append(span)
+    return sorted(weighed, key=lambda span: -span.score)
+
+
+def _is_for_others(span: AnswerSpan, own: str, asked: Set[str]) -> bool:
+    chunk = span.hit.chunk
+    for heading in {chunk.title, *chunk.trail[:-1], section_of(span), span.lead}:
+        readers = readers_of(heading)
+        if readers.countries and not readers.countries & asked:
+            return True
+        if own in readers.others:
+            return True
+    return False
+
+
+@remembered(4096)
+def readers_of(heading: str) -> Readers:
+    """Of "US Teammates", "(this only applies to US employees)", "Germany", "Parental leave (US)":
+    people of a country, or no more than its name. "Visa for the US" is for who goes there."""
+    if len(heading) > LONGEST:
+        return Readers()
+    plain = HYPHEN.sub("-", heading).strip(" *_#.:")
+    outside = PEOPLE_OUTSIDE.search(plain)
+    if outside:
+        return Readers(others=_countries(outside["places"]))
+    if WIDER.search(plain):
+        return Readers()
+    people = FOR_PEOPLE.search(plain)
+    if people and people["outside"]:
+        return Readers(others=_countries(people["places"]))
+    if people:
+        return Readers(countries=_countries(people["places"]))
+    named: set[str] = set()
+    for part in (BRACKETS.sub("", plain), *BRACKETS.findall(plain)):
+        named |= _only_countries(part)
+    return Readers(countries=frozenset(named))
+
+
+def _countries(places: str) -> frozenset[str]:
+    """`places` stands before people or behind "outside", so that a short name is a country's."""
+    return frozenset(named_countries(f"the {places} employees")) | _only_countries(places)
+
+
+def _only_countries(text: str) -> frozenset[str]:
+    """Of names and nothing else: empty where any word is no country's."""
+    codes: set[str] = set()
+    for name in re.split(r", | and | & | or |/", text.strip()):
+        code = called_countries().get(fold(name).strip())
+        if code is None or name.islower():
+            return frozenset()
+        codes.add(code)
+    return frozenset(codes)
