@@ -140,7 +140,7 @@ def own_rules(language: str) -> str:
 
 def is_asking_country(text: str) -> bool:
     """Whether an earlier answer asked for the country."""
-    foreign = (*in_any_language("which_country"), *in_any_language("own_rules"))
+    foreign = in_any_language("which_country", "own_rules")
     return any(asked in text for asked in (WHICH_COUNTRY, OWN_RULES, *foreign))
 
 
@@ -239,16 +239,13 @@ def is_handed_over(text: str) -> bool:
 
 def is_own(text: str) -> bool:
     """Whether an earlier answer was the assistant's own wording and nothing of the documents."""
-    foreign = [
-        said for key in ("not_found", "unread", "which_country") for said in in_any_language(key)
-    ]
+    foreign = in_any_language("not_found", "unread", "which_country")
     return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, WHICH_COUNTRY, TOO_VAGUE, *foreign))
 
 
 def without_own(text: str) -> str:
     """An earlier answer without what the assistant said around the documents' words."""
-    for key in ("closest", "answered", "not_sure", "own_rules"):
-        for said in in_any_language(key):
-            text = text.replace(said, "")
+    for said in in_any_language("closest", "answered", "not_sure", "own_rules"):
+        text = text.replace(said, "")
     without_reading = re.sub(rf"\n*{READ_AS}.*", "", text.replace(OWN_RULES, ""))
     return without_reading.replace(NOT_SURE, "").strip()

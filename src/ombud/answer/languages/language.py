@@ -50,13 +50,14 @@ def sentence(key: str, language: str) -> str:
     return _sentences().get(language, {}).get(key, "")
 
 
-def in_any_language(key: str) -> tuple[str, ...]:
-    """The same sentence in all languages that have it."""
+def in_any_language(*keys: str) -> tuple[str, ...]:
+    """The same sentences in all languages that have them."""
     said: list[str] = []
-    for language in _sentences():
-        text = sentence(key, language)
-        if text:
-            said.append(text)
+    for key in keys:
+        for language in _sentences():
+            text = sentence(key, language)
+            if text:
+                said.append(text)
     return tuple(said)
 
 

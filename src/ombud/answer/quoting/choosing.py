@@ -89,8 +89,9 @@ def best_stretch(spans: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     most = -1.0
     for passage in _by_passage(spans):
         likeliest = sorted(passage, key=lambda span: -span.score)[:SPEAKING]
+        of_passage = _sum_of_squares(likeliest)
         for stretch in _stretches(passage):
-            worth = _sum_of_squares(likeliest) + _sum_of_squares(stretch)
+            worth = of_passage + _sum_of_squares(stretch)
             if worth > most:
                 most = worth
                 best = stretch

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ombud.answer.quoting.spans import AnswerSpan, likelier, words_in
+from ombud.answer.quoting.spans import AnswerSpan, weighed, words_in
 from ombud.types import Question
 
 FAVOUR = 2.0
@@ -21,12 +21,7 @@ def favour_shown(spans: Sequence[AnswerSpan], question: Question) -> list[Answer
     if not answers:
         return list(spans)
     shown = _documents_in(answers[-1], spans)
-    favoured: list[AnswerSpan] = []
-    for span in spans:
-        if span.hit.chunk.uri in shown:
-            span = likelier(span, FAVOUR)
-        favoured.append(span)
-    return sorted(favoured, key=lambda span: -span.score)
+    return weighed(spans, FAVOUR, lambda span: span.hit.chunk.uri in shown)
 
 
 def _documents_in(answer: str, spans: Sequence[AnswerSpan]) -> set[str]:

@@ -2,7 +2,7 @@
 word."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -144,10 +144,18 @@ def odds(span: AnswerSpan, factor: float = 1.0) -> float:
     return factor * span.score / max(1e-9, 1 - span.score)
 
 
-def likelier(span: AnswerSpan, factor: float) -> AnswerSpan:
+def _likelier(span: AnswerSpan, factor: float) -> AnswerSpan:
     """The span with its odds times a factor."""
     weighed = odds(span, factor)
     return span._replace(score=weighed / (1 + weighed))
+
+
+def weighed(
+    spans: Sequence[AnswerSpan], factor: float, counts: Callable[[AnswerSpan], bool]
+) -> list[AnswerSpan]:
+    """Spans with the odds of those that `counts` holds of times a factor; likeliest first."""
+    factored = [_likelier(span, factor) if counts(span) else span for span in spans]
+    return sorted(factored, key=lambda span: -span.score)
 
 
 def section_of(span: AnswerSpan) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from functools import cache
 from pathlib import Path
 
-from ombud.answer.quoting.spans import AnswerSpan, likelier, section_of
+from ombud.answer.quoting.spans import AnswerSpan, section_of, weighed
 from ombud.text import plain_wording, remembered, term_pattern
 from ombud.types import Question
 
@@ -18,12 +18,7 @@ quote is shown as often with it and without: it decides what opens the answer.""
 def favour_everyone(spans: Sequence[AnswerSpan], named: Set[int]) -> list[AnswerSpan]:
     """Spans with those of sections for other groups than the named ones less likely; likeliest
     first. named: `named_groups`."""
-    weighed: list[AnswerSpan] = []
-    for span in spans:
-        if is_for_others(span, named):
-            span = likelier(span, SHARE)
-        weighed.append(span)
-    return sorted(weighed, key=lambda span: -span.score)
+    return weighed(spans, SHARE, lambda span: is_for_others(span, named))
 
 
 def named_groups(question: Question) -> set[int]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence, Set
 from typing import NamedTuple
 
-from ombud.answer.quoting.spans import AnswerSpan, likelier, section_of
+from ombud.answer.quoting.spans import AnswerSpan, section_of, weighed
 from ombud.retrieve import as_one
 from ombud.text import called_countries, fold, named_countries, remembered
 from ombud.types import Question
@@ -33,7 +33,7 @@ WIDER = re.compile(
 """Words of a heading that speaks of more than the countries it names, or of all but these."""
 
 
-class Readers(NamedTuple):
+class _Addressees(NamedTuple):
     """For whom a heading says it is."""
 
     countries: frozenset[str] = frozenset()
@@ -49,46 +49,43 @@ def favour_own_country(spans: Sequence[AnswerSpan], question: Question) -> list[
     if not own:
         return list(spans)
     asked = {own, *named_countries(as_one(question).text)}
-    weighed: list[AnswerSpan] = []
-    for span in spans:
-        if own not in span.hit.chunk.countries and _is_for_others(span, own, asked):
-            span = likelier(span, SHARE)
-        weighed.append(span)
-    return sorted(weighed, key=lambda span: -span.score)
+    return weighed(spans, SHARE, lambda span: _is_for_others(span, own, asked))
 
 
 def _is_for_others(span: AnswerSpan, own: str, asked: Set[str]) -> bool:
     chunk = span.hit.chunk
+    if own in chunk.countries:
+        return False
     for heading in {chunk.title, *chunk.trail[:-1], section_of(span), span.lead}:
-        readers = readers_of(heading)
-        if readers.countries and not readers.countries & asked:
+        meant = _addressees(heading)
+        if meant.countries and not meant.countries & asked:
             return True
-        if own in readers.others:
+        if own in meant.others:
             return True
     return False
 
 
 @remembered(4096)
-def readers_of(heading: str) -> Readers:
+def _addressees(heading: str) -> _Addressees:
     """Of "US Teammates", "(this only applies to US employees)", "Germany", "Parental leave (US)":
     people of a country, or no more than its name. "Visa for the US" is for who goes there."""
     if len(heading) > LONGEST:
-        return Readers()
+        return _Addressees()
     plain = HYPHEN.sub("-", heading).strip(" *_#.:")
     outside = PEOPLE_OUTSIDE.search(plain)
     if outside:
-        return Readers(others=_countries(outside["places"]))
+        return _Addressees(others=_countries(outside["places"]))
     if WIDER.search(plain):
-        return Readers()
+        return _Addressees()
     people = FOR_PEOPLE.search(plain)
     if people and people["outside"]:
-        return Readers(others=_countries(people["places"]))
+        return _Addressees(others=_countries(people["places"]))
     if people:
-        return Readers(countries=_countries(people["places"]))
+        return _Addressees(countries=_countries(people["places"]))
     named: set[str] = set()
     for part in (BRACKETS.sub("", plain), *BRACKETS.findall(plain)):
         named |= _only_countries(part)
-    return Readers(countries=frozenset(named))
+    return _Addressees(countries=frozenset(named))
 
 
 def _countries(places: str) -> frozenset[str]:
