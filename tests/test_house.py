@@ -35,6 +35,8 @@ FLOOR["masking"] = -0.5
 """Below floor 0: no error repeats a password."""
 FLOOR["cache"] = -0.5
 """It knows nothing but the user's folders."""
+FLOOR["proxies"] = -0.25
+"""It knows only masking: settings, models and sources ask it where requests go."""
 FLOOR["registry"] = 0.5
 """Stairs between floors 0 and 1: it knows errors, and settings ask it which plugins there are."""
 LINES = 500

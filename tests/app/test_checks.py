@@ -94,6 +94,28 @@ def test_passwords_of_the_store_are_not_printed(open_home: Open, url: str) -> No
         assert "secret" not in check.said + check.hint
 
 
+def test_where_requests_to_models_go_is_listed(
+    open_home: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("HTTP_PROXY", "http://me:secret@proxy.example:3128")
+    models = {
+        "chat": "openai:own",
+        "base_url": "http://127.0.0.1:8001/v1",
+        "reranker": "jina:pairs",
+        "reranker_url": "http://rerank.example",
+    }
+    found = checked(open_home(models=models))
+    traffic = found["model traffic"].said
+    assert "openai:own directly to 127.0.0.1:8001" in traffic
+    assert "jina:pairs through the proxy" in traffic
+    assert "proxy.example:3128" in traffic
+    assert "secret" not in traffic
+    assert "jina:pairs" in found["privacy"].said
+    assert "openai:own" not in found["privacy"].said
+
+
 def test_flags_and_experiments_are_listed(open_home: Open) -> None:
     assert checked(open_home())["flags"].said == "one plan for everyone"
     text = """

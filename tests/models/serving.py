@@ -21,6 +21,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", self.server.kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("x-should-retry", "false")
+        if self.server.location:
+            self.send_header("Location", self.server.location)
         self.end_headers()
         self.wfile.write(body)
 
@@ -67,6 +69,7 @@ class Server(ThreadingHTTPServer):
         self.said = '{"word": "yes"}'
         self.body: bytes | None = None
         self.status, self.kind = 200, "application/json"
+        self.location = ""
 
     @property
     def url(self) -> str:

@@ -8,7 +8,8 @@ from pydantic_ai.models.test import TestModel
 from models.serving import serving
 from ombud.models import Chat, is_remote, open_embedder, open_reranker
 from ombud.models.chat.connecting import connect
-from ombud.models.remote import is_loopback, is_remote_client
+from ombud.models.remote import is_remote_client
+from ombud.proxies import is_loopback
 from ombud.settings import ModelSettings
 
 
@@ -20,6 +21,8 @@ from ombud.settings import ModelSettings
         ("http://[::1]:11434/v1", True),
         ("http://localhost:8000", True),
         ("HTTP://LOCALHOST/", True),
+        ("http://models.localhost:8000/v1", True),
+        ("http://[::ffff:127.0.0.1]/v1", True),
         ("http://10.0.0.3/v1", False),
         ("http://localhost.example.com", False),
         ("http://127.0.0.1.example.com", False),

@@ -16,7 +16,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
 from ombud.index import blocking
 from ombud.masking import mask_secrets
-from ombud.models import ON_DEMAND, ChatReply, Reranker, open_reranker
+from ombud.models import ON_DEMAND, ChatReply, Reranker, open_reranker, route_of_part
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
 from ombud.store import list_documents, list_sources, spent_on
@@ -58,6 +58,7 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
         "chat model": _chat,
         "reranker": partial(_reranker, ask=ask),
         "privacy": _privacy,
+        "model traffic": _traffic,
         "flags": _flags,
         "prompts": _prompts,
         "sources": _sources,
@@ -258,14 +259,27 @@ def _privacy(workspace: Workspace) -> Check:
     names = ", ".join(remote_names(parts.knowledge, parts.chat, parts.verifier))
     policy = workspace.settings.models.sensitive
     if not names:
-        return Check("privacy", True, "all models are on this machine")
-    if policy == "never":
-        return Check("privacy", True, f"sensitive messages are kept from {names}")
-    if policy == "redacted":
-        said = f"{names}: sensitive messages without names and numbers of people"
-        return Check("privacy", True, said)
-    hint = 'models.sensitive = "never" keeps them here.'
-    return Check("privacy", True, f"{names}: also sensitive messages", hint)
+        state = "all models are on this machine"
+    elif policy == "never":
+        state = f"sensitive messages are kept from {names}"
+    elif policy == "redacted":
+        state = f"{names}: sensitive messages without names and numbers of people"
+    else:
+        state = f"{names}: also sensitive messages"
+    hint = 'models.sensitive = "never" keeps them here.' if names and policy == "allowed" else ""
+    return Check("privacy", True, state, hint)
+
+
+def _traffic(workspace: Workspace) -> Check:
+    """Where the requests of each model go: directly, or through a proxy of the environment."""
+    routes = {name: workspace.models.route(name) for name in workspace.models.models()}
+    if workspace.embedder:
+        routes[workspace.embedder.fingerprint] = route_of_part(workspace.embedder)
+    reranker = open_reranker(workspace.settings.models)
+    if reranker:
+        routes[reranker.name] = route_of_part(reranker)
+    lines = [f"{name} {route}" for name, route in routes.items()]
+    return Check("model traffic", True, "; ".join(lines) or "no model is asked")
 
 
 def _flags(workspace: Workspace) -> Check:

@@ -13,7 +13,7 @@ from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder, beside
 from ombud.models.exposure import EXPOSURES, Exposure
 from ombud.models.reader import EncodedPassage, Reader, ReaderPassage, Reading, encode, open_reader
-from ombud.models.remote import is_remote
+from ombud.models.remote import is_remote, route_of_part
 from ombud.models.rerank.reranker import Reranker, open_reranker
 from ombud.models.trees import Tree, trees_logit
 
@@ -54,6 +54,7 @@ __all__ = [
     "open_taught",
     "record",
     "recorded",
+    "route_of_part",
     "stand_ins",
     "trees_logit",
 ]

@@ -1,8 +1,9 @@
 """Whether a model is on this machine, or what it is given leaves it."""
 
-from ipaddress import ip_address
+from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+
+from ombud.proxies import bypass_proxies, is_loopback, proxy_of, route_of
 
 IN_PROCESS = frozenset({"function", "outlines", "sentence-transformers", "test"})
 """Systems of pydantic-ai that run in this process."""
@@ -16,6 +17,12 @@ def is_remote(model: object) -> bool:
     return bool(getattr(model, "remote", True))
 
 
+def route_of_part(model: object) -> str:
+    """Describe where the texts of an embedder or a reranker go, in its own words if it has any."""
+    unknown = "not known" if is_remote(model) else "in this process"
+    return str(getattr(model, "route", unknown))
+
+
 def is_remote_client(model: Any) -> bool:
     """Of a chat or an embedding model of pydantic-ai. A server on this machine that passes on what
     it is given cannot be told from one that answers itself."""
@@ -23,14 +30,31 @@ def is_remote_client(model: Any) -> bool:
         return False
     if str(getattr(model, "model_name", "")).endswith(PASSED_ON):
         return True
-    return not is_loopback(str(getattr(model, "base_url", None) or ""))
+    return is_remote_address(_base_url(model))
 
 
-def is_loopback(address: str) -> bool:
-    """Whether a URL names this machine as such: `localhost` or a loopback address. Other names are
-    not looked up: what they mean may change."""
-    try:
-        host = urlsplit(address).hostname or ""
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+def is_remote_address(url: str) -> bool:
+    """Tell whether requests to `url` leave this machine: it names another, or a proxy is taken."""
+    return not is_loopback(url) or bool(proxy_of(url))
+
+
+def open_past_proxies(connect: Callable[[], Any]) -> Any:
+    """Connect a model so that requests to a local server take no proxy.
+
+    Its address may come from a variable of the provider and is known only once it is open; it is
+    then opened again, since clients read the proxies when they are made."""
+    model = connect()
+    address = _base_url(model)
+    exempted = bypass_proxies(address)
+    return connect() if exempted else model
+
+
+def client_route(model: Any) -> str:
+    """Describe where the requests of a pydantic-ai model go."""
+    if getattr(model, "system", "") in IN_PROCESS:
+        return "in this process"
+    return route_of(_base_url(model))
+
+
+def _base_url(model: Any) -> str:
+    return str(getattr(model, "base_url", None) or "")

@@ -29,6 +29,7 @@ from pydantic_settings import (
 
 from ombud.errors import BadSetting, OmbudError
 from ombud.masking import mask_values
+from ombud.proxies import bypass_proxies_of
 from ombud.settings.azure import AzureSettings, read_remote, read_vault
 from ombud.settings.channels import TeamsSettings
 from ombud.settings.handoff import HandoffSettings, MailSettings
@@ -178,6 +179,7 @@ def load(
     try:
         settings = Settings(**layers.flags)
         settings._file, settings._remote = path, layers.remote
+        bypass_proxies_of(settings.model_dump())
         return settings
     except ValidationError as wrong:
         raise _explain(wrong, _trees(layers)) from wrong

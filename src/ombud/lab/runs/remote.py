@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from ombud.errors import LabError, Unreachable
 from ombud.lab.runs.target import Target
+from ombud.proxies import bypass_proxies
 from ombud.types import Answer, Chunk, Hit, Question, Trace
 
 TRIES = 4
@@ -170,7 +171,9 @@ def _address(url: str) -> httpx.URL:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         named = bool(parts.hostname) and not re.search(r"\s", parts.netloc)
         if parts.scheme in {"http", "https"} and named and parts.port != 0:
-            return httpx.URL(f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}")
+            address = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+            bypass_proxies(address)
+            return httpx.URL(address)
     except (ValueError, httpx.InvalidURL):
         pass
     raise LabError(f"`{url}` is not an address.", hint="Such as http://127.0.0.1:8321, or `local`.")

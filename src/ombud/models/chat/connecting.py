@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from ombud.errors import MissingExtra, SetupError
+from ombud.models.remote import open_past_proxies
 
 OWN_SERVERS = {
     "openai": "",
@@ -33,8 +34,8 @@ def connect(name: str, base_url: str, seconds: float) -> Any:
     provider = name.partition(":")[0]
     try:
         if base_url and _is_for_own_server(name):
-            return _compatible(name, base_url)
-        return _named(name, provider, seconds)
+            return open_past_proxies(lambda: _compatible(name, base_url))
+        return open_past_proxies(lambda: _named(name, provider, seconds))
     except ImportError as missing:
         extra = EXTRAS.get(provider, "")
         package = f"ombud[{extra}]" if extra else f"pydantic-ai-slim[{provider}]"

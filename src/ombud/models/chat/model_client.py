@@ -19,7 +19,7 @@ from ombud.models.chat.budget import Budget
 from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
 from ombud.models.chat.reply_cache import ReplyCache
 from ombud.models.chat.resilience import Breaker, Timing, pause
-from ombud.models.remote import is_remote_client
+from ombud.models.remote import client_route, is_remote_client
 
 MUTE = 3
 """Replies in a row that came only when they were not asked for as a stream, after which streams are
@@ -66,6 +66,11 @@ class ModelClient:
     def remote(self) -> bool:
         """Whether what it is asked leaves this machine."""
         return is_remote_client(self._model)
+
+    @cached_property
+    def route(self) -> str:
+        """Where its requests go, for an administrator."""
+        return client_route(self._model)
 
     @property
     def ready(self) -> bool:

@@ -87,6 +87,10 @@ class ModelRoles:
         SetupError for one that cannot be used."""
         return self._client(name).rates
 
+    def route(self, name: str) -> str:
+        """Where the requests of a model go. Raises SetupError for one that cannot be used."""
+        return self._client(name).route
+
     def close(self) -> None:
         """Let go of all connections."""
         closing = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
 from ombud.models.embed.embedder import EmbeddedText, Vectors
-from ombud.models.remote import is_remote_client
+from ombud.models.remote import client_route, is_remote_client, open_past_proxies
 
 BATCH = 64
 
@@ -25,14 +25,15 @@ class ProviderEmbedder:
         from pydantic_ai.embeddings import Embedder
 
         try:
-            model = _compatible(name, base_url) if base_url and name.startswith("openai:") else name
-            self._model = Embedder(model, defer_model_check=False)
+            model = open_past_proxies(lambda: _connect(name, base_url))
+            self._model = Embedder(model)
         except (UserError, ValueError, ImportError) as wrong:
             raise SetupError(
                 f"The embedder `{name}` cannot be used: {wrong}", hint="Check its name and API key."
             ) from wrong
         self.fingerprint = name
-        self.remote = is_remote_client(self._model.model)
+        self.remote = is_remote_client(model)
+        self.route = client_route(model)
         # Open connections belong to one event loop, whichever thread asks.
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="embedder", daemon=True).start()
@@ -71,6 +72,14 @@ class ProviderEmbedder:
             ) from odd
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return vectors
+
+
+def _connect(name: str, base_url: str) -> Any:
+    from pydantic_ai.embeddings import infer_embedding_model
+
+    if base_url and name.startswith("openai:"):
+        return _compatible(name, base_url)
+    return infer_embedding_model(name)
 
 
 def _compatible(name: str, base_url: str) -> Any:

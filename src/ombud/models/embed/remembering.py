@@ -12,7 +12,7 @@ import numpy as np
 
 from ombud.models.embed.embedder import EmbeddedText, Embedder, Vectors
 from ombud.models.embed.late import TokenVectors
-from ombud.models.remote import is_remote
+from ombud.models.remote import is_remote, route_of_part
 
 Result = TypeVar("Result")
 MOST = 20_000
@@ -34,6 +34,7 @@ class CachingEmbedder:
         self.dimension = embedder.dimension
         self.languages = embedder.languages
         self.remote = is_remote(embedder)
+        self.route = route_of_part(embedder)
         self._kept: OrderedDict[bytes, EmbeddedText] = OrderedDict()
         self._lock = Lock()
 

@@ -15,7 +15,8 @@ import httpx
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
-from ombud.models.remote import is_loopback
+from ombud.models.remote import is_remote_address
+from ombud.proxies import bypass_proxies, route_of
 from ombud.settings import ModelSettings
 
 REFUSED = (401, 403)
@@ -55,7 +56,9 @@ class RerankEndpoint:
         self.name = name
         self._dialect = dialect
         self._address = address
-        self.remote = not is_loopback(address)
+        bypass_proxies(address)
+        self.remote = is_remote_address(address)
+        self.route = route_of(address)
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         # Reading the certificates takes longer than many a call.
         self._trust = httpx.create_ssl_context()
