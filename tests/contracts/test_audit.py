@@ -33,7 +33,6 @@ from ombud.store import (
     new_conversation,
     open_store,
     read_answer,
-    read_events,
     read_head,
     read_kept,
     read_links,
@@ -627,74 +626,3 @@ def test_a_conversation_counts_by_its_last_message(store: Store) -> None:
     add_turn(store, Question(text="again"), answer("again", old))
     assert held_until(store, between, between) == ((empty,), ())
     assert set(held_until(store, days(1), days(1)).conversations) == {old, empty}
-
-
-# What was there before ----------------------------------------------------------------------------
-
-
-def test_answers_of_older_versions_are_taken_into_the_chain(url: str, tmp_path: Path) -> None:
-    """A store as ombud left it before there was a chain: its shape, not ours of today."""
-    store = open_store(url, tmp_path)
-    talk = new_conversation(store, Person(id="ann"))
-    for number in range(250):
-        action: Action = "handoff" if number == 7 else "none"
-        add_turn(
-            store,
-            Question(text=f"q{number}"),
-            answer(f"a{number:03}", talk if number < 5 else None, action=action),
-        )
-    seal(store)
-    said = [(event.id, event.role, event.text) for event in read_events(store, talk)]
-    for table in ("answer", "conversation", "message"):
-        for column in ("salt", "record", "erased"):
-            run(store, f"ALTER TABLE {table} DROP COLUMN {column}")
-    for identity, role, words in said:
-        run(
-            store,
-            "INSERT INTO message (id, conversation_id, role, content, at) "
-            "VALUES (:i, :t, :r, :w, '2026-01-01T00:00:00+00:00')",
-            i=identity,
-            t=talk,
-            r=role,
-            w=words,
-        )
-    run(store, "ALTER TABLE answer DROP COLUMN sensitive")
-    run(store, "ALTER TABLE lab_look DROP COLUMN cases")
-    run(store, "ALTER TABLE document_text DROP COLUMN at")
-    for table in (
-        "audit",
-        "setup",
-        "unsealed",
-        "inbox",
-        "outbox",
-        "line",
-        "session",
-        "event",
-        "presence",
-        "signal",
-        "lab_reply",
-        "answer_feedback",
-        "lab_alignment",
-        "login",
-        "token",
-        "account",
-        "index_generation",
-        "index_write",
-        "work",
-        "prompt_version",
-    ):
-        run(store, f"DROP TABLE {table}")
-    run(store, "UPDATE alembic_version SET version_num = '0008'")
-    store.close()
-    again = open_store(url, tmp_path)
-    found = verify_chain(again)
-    assert (found.broken, found.adopted) == (None, 250)
-    assert found.rows == {"answer": 250, "conversation": 1, "event": 10, "message": 0}
-    assert [kept.id for kept in list_answers(again) if kept.sensitive] == ["a007"]
-    assert read_links(again, [read_kept(again, "a000").record or 0])[0].kind == "adopted"
-    assert [(m.id, m.role, m.content) for m in last_messages(again, talk)] == said
-    assert add_turn(again, Question(text="more"), answer("more", talk))
-    assert [event.place for event in read_events(again, talk)] == list(range(1, 13))
-    run(again, "UPDATE answer SET at = 'x' WHERE id = 'a100'")
-    assert fault(again).why == "changed"
-    again.close()

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from lab.makers import case, gold, hit, says
 from ombud.errors import NotFound
@@ -22,7 +20,6 @@ from ombud.store import (
     done_places,
     find_run,
     forget_document,
-    list_documents,
     list_runs,
     open_store,
     read_observations,
@@ -34,7 +31,6 @@ from ombud.store import (
     scored_places,
     start_run,
 )
-from ombud.store.database import MIGRATIONS
 from ombud.store.runs import count_looks
 from ombud.types import Observation, Query, Run, Score, Trace
 from store.places import database, document, kept
@@ -227,23 +223,3 @@ def test_a_deleted_document_leaves_no_passage_in_any_run(store: Store) -> None:
     forget_document(store, [gone.id])
     ((_, seen),) = read_observations(store, run.id)
     assert seen.hits == ()
-
-
-def test_a_database_of_the_first_version_keeps_what_it_holds(url: str, tmp_path: Path) -> None:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    engine = create_engine(url or f"sqlite:///{tmp_path / 'store.sqlite'}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        connection.execute(
-            text(
-                "INSERT INTO document VALUES ('a', 's', 's/a', 'd', 'f', 'r', :facts, NULL, 1, :no)"
-            ),
-            {"facts": '{"id": "a", "source": "s", "uri": "s/a", "title": "Old"}', "no": False},
-        )
-    engine.dispose()
-    store = open_store(url, tmp_path)
-    assert [found.title for found in list_documents(store)] == ["Old"]
-    assert list_runs(store) == []
-    store.close()

@@ -1,4 +1,4 @@
-"""Opening the database and keeping its shape current."""
+"""Opening the database and keeping its schema current."""
 
 import sqlite3
 import time
@@ -12,7 +12,6 @@ from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
 from ombud.store.audit.chain import begin_chain
-from ombud.store.audit.moving import move_messages
 
 HEAD = "0018"
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -21,7 +20,9 @@ _ONLY_READS = "ombud_only_reads"
 _TURNS = 20
 _TURN = 0.05
 """How often, and after how many seconds each time, the log's mode is asked for again."""
-KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").rglob("[0-9]*.py")}
+KNOWN = {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
+FIRST = min(KNOWN)
+"""The oldest schema that this version upgrades."""
 
 
 class Store:
@@ -221,11 +222,7 @@ def _migrate(engine: Engine) -> None:
     if at == HEAD:
         return
     if at is not None and at not in KNOWN:
-        raise StoreError(
-            "The database was made by a newer ombud "
-            f"(its shape is `{at}`, this one knows `{HEAD}`).",
-            hint="Install that version again, or point store.url at another database.",
-        )
+        raise _foreign_revision(at)
     from alembic import command
     from alembic.config import Config
 
@@ -240,7 +237,21 @@ def _migrate(engine: Engine) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, HEAD)
         begin_chain(connection)
-        move_messages(connection)
+
+
+def _foreign_revision(at: str) -> StoreError:
+    """The error for a database that this version can neither use nor upgrade."""
+    if at < FIRST:
+        return StoreError(
+            "The database was made by an ombud that is too old "
+            f"(its schema is `{at}`, this one upgrades from `{FIRST}`).",
+            hint="Open the workspace once with ombud at commit 09380920, such as with its "
+            "`ombud doctor`: that upgrades it. Then start this version again.",
+        )
+    return StoreError(
+        f"The database was made by a newer ombud (its schema is `{at}`, this one knows `{HEAD}`).",
+        hint="Install that version again, or point store.url at another database.",
+    )
 
 
 def _revision(engine: Engine) -> str | None:

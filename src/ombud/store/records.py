@@ -14,7 +14,7 @@ from ombud.store.database import Store
 from ombud.store.tables import answer as answers
 from ombud.store.tables import session as sessions
 from ombud.store.tables import setup as setups
-from ombud.types import Answer, Question, Record
+from ombud.types import Answer, Question, Record, load_record
 
 _BATCH = 200
 N = TypeVar("N", bound=Record)
@@ -99,7 +99,7 @@ def understood(shape: type[N], stored: Any, identity: str) -> N:
     """A stored noun; raises StoreError, without what stands there, where somebody has changed it
     into none."""
     try:
-        return shape.model_validate(stored)
+        return load_record(shape, stored)
     except ValidationError:
         raise StoreError(
             f"The answer `{identity}` cannot be read: it was changed.",

@@ -17,7 +17,7 @@ from ombud.store.tables import lab_reply as replies
 from ombud.store.tables import lab_row as rows
 from ombud.store.tables import lab_run as runs
 from ombud.store.tables import lab_score as scores
-from ombud.types import Chunk, Hit, Observation, Run, Score
+from ombud.types import Chunk, Hit, Observation, Run, Score, load_record
 
 _BLOCK = 200
 """Observations read at once: their chunks are joined to them in one more query."""
@@ -67,7 +67,7 @@ def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
         query = query.where(runs.c.digest == digest)
     with store.read() as db:
         stored = db.execute(query).scalars().all()
-    return list(map(Run.model_validate_json, stored))
+    return [load_record(Run, row) for row in stored]
 
 
 def find_run(store: Store, name: str) -> Run:
@@ -321,7 +321,7 @@ def _chunk_ids(hits: str | None) -> set[str]:
 
 
 def _observation(kept: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Observation:
-    seen = Observation.model_validate_json(kept)
+    seen = load_record(Observation, kept)
     if hits is None:
         return seen
     found = []

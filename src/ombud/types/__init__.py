@@ -57,9 +57,12 @@ from ombud.types.people import (
     Ticket,
 )
 from ombud.types.records import Record
+from ombud.types.retired import RETIRED_FIELDS, RETIRED_VALUES, load_record
 
 __all__ = [
     "PRIVACY",
+    "RETIRED_FIELDS",
+    "RETIRED_VALUES",
     "Account",
     "Action",
     "Answer",
@@ -128,4 +131,5 @@ __all__ = [
     "Transferred",
     "Triplet",
     "Unclaimed",
+    "load_record",
 ]

@@ -104,8 +104,9 @@ def _manifest(file: Path, archive: tarfile.TarFile) -> Mapping[str, Any]:
         manifest = json.loads(content.read())
         known = manifest["form"] == FORM and manifest["store"] in KNOWN
         if not known or not isinstance(manifest["files"], dict):
+            age = "an older" if str(manifest["store"]) < min(KNOWN) else "a newer"
             raise BadRequest(
-                f"{file} was made by a newer version ({manifest.get('version')}).",
+                f"{file} was made by {age} version ({manifest.get('version')}).",
                 hint="Restore it with that one.",
             )
         return dict(manifest)

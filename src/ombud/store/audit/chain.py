@@ -38,7 +38,6 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    update,
 )
 
 from ombud.store.queries import batches
@@ -164,35 +163,9 @@ def _digested(table: Table) -> Any:
 
 
 def begin_chain(db: Connection) -> None:
-    """The first record, and what stood in the store before there was a chain, in as many records as
-    it takes.
-
-    Does nothing where a chain has begun. Nothing is known of what happened to those rows before.
-    """
-    if (number := next_number(db)) > 1:
-        return
-    counts: dict[str, int] = {}
-    for name, table in TABLES.items():
-        count = select(func.count()).select_from(table)
-        counts[name] = int(db.execute(count).scalar_one())
-    append(db, number, "genesis", {}, {"adopted": counts, "chain": secrets.token_hex(16)})
-    _mark_sensitive(db)
-    for name, table in TABLES.items():
-        in_order = select(table.c.id).order_by(table.c.id)
-        ids = list(db.execute(in_order).scalars())
-        for some in batches(ids, BATCH):
-            number += 1
-            for identity in some:
-                row = update(table).where(table.c.id == identity)
-                db.execute(row.values(salt=new_salt(), record=number))
-            append(db, number, "adopted", {name: some}, {})
-
-
-def _mark_sensitive(db: Connection) -> None:
-    for row in db.execute(select(answers.c.id, answers.c.answer)).all():
-        if is_sensitive(row.answer):
-            of_answer = update(answers).where(answers.c.id == row.id)
-            db.execute(of_answer.values(sensitive=True))
+    """Write the first record of a new store; do nothing where a chain has begun."""
+    if (number := next_number(db)) == 1:
+        append(db, number, "genesis", {}, {"chain": secrets.token_hex(16)})
 
 
 def is_sensitive(answer: Mapping[str, Any]) -> bool:

@@ -30,7 +30,7 @@ from ombud.store.tables import lab_row as rows
 from ombud.store.tables import lab_score as scores
 from ombud.store.tables import reasoning as reasonings
 from ombud.store.tables import text as texts
-from ombud.types import Answer, Observation, Passage
+from ombud.types import Answer, Observation, Passage, load_record
 
 ERASED = "[evidence erased]"
 LEAST_QUOTE = 20
@@ -101,7 +101,7 @@ def _answers(db: Connection, document_id: str) -> int:
     for row in db.execute(stored.where(names_it)).all():
         if not row.answer:
             continue
-        before = Answer.model_validate(row.answer)
+        before = load_record(Answer, row.answer)
         after = blank(before, document_id)
         if after != before:
             changed[row.id] = {"answer": after.model_dump(mode="json")}
@@ -183,7 +183,7 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
     stored = select(rows.c.run_id, rows.c.place, rows.c.observation)
     changed = 0
     for row in db.execute(stored.where(by_id | by_uri)).all():
-        before = Observation.model_validate_json(row.observation)
+        before = load_record(Observation, row.observation)
         after = _blank_observation(before, document_id, uri)
         if after == before:
             continue
