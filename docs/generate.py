@@ -112,7 +112,7 @@ def privacy_page() -> str:
         "[Models](../guides/models.md#what-is-kept-from-them).",
         _table(titles, rows),
         "Also put before models, by commands of the operator and whatever is set: labelled "
-        "questions (`ombud lab train-router` with a remote `models.embedder`), a question that is "
+        "questions (`python -m research.training.router` with a remote `models.embedder`), a question that is "
         "typed into `ombud route`, and answers with their references where a metric compares "
         "vectors (`semantic_similarity`).",
     ]
@@ -261,7 +261,7 @@ def cli_page() -> str:
 
 
 def commands() -> list[tuple[str, Any]]:
-    """(full name, click command) of every verb; groups are left out."""
+    """(full name, click command) of every verb; groups and hidden names are left out."""
     return list(_leaves("ombud", typer.main.get_command(command_line)))
 
 
@@ -270,6 +270,8 @@ def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield name, command
         return
     for verb, inner in command.commands.items():
+        if inner.hidden:
+            continue
         yield from _leaves(f"{name} {verb}", inner)
 
 

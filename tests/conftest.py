@@ -28,7 +28,7 @@ LONGEST = (
     "contracts/test_engine.py",
     "ingest/test_killed_syncs.py",
     "retrieve/test_llama.py",
-    "training/test_triage.py",
+    "training/test_triage.py",  # in research/tests
     "journeys/test_handover.py",
     "journeys/test_pictures.py",
     "journeys/test_pages.py",

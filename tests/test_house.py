@@ -24,7 +24,7 @@ FLOORS = [
     {"sources", "documents", "index", "graph", "handoff", "lab"},
     {"retrieve", "ingest"},
     {"answer"},
-    {"app", "training"},
+    {"app"},
     {"channels"},
     {"web"},
     {"cli"},
@@ -129,6 +129,23 @@ def test_imports_go_down_and_through_the_door() -> None:
             if why := why_not(module, name):
                 faults.append(module.at(node, why))
     tell(faults)
+
+
+def test_nothing_in_the_package_imports_research() -> None:
+    """Training and studies stand beside `src/`, and no installation has them."""
+    faults = []
+    for module in MODULES:
+        for node in module.nodes:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            if isinstance(node, ast.stmt) and "research" in {name.split(".")[0] for name in names}:
+                faults.append(module.at(node, "ombud may not import research"))
+    tell(faults)
+
+
+def test_the_package_has_no_training_data() -> None:
+    tell([f"{path}:1: belongs in research/" for path in sorted(ROOT.rglob("*.jsonl"))])
 
 
 def test_modules_stay_small() -> None:

@@ -12,14 +12,14 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
+sys.path += [str(Path(__file__).parents[2] / part) for part in (".", "benchmarks/speed", "tests")]
 from figures import header, table
 from record import ROOT
 
 from answer.claims import Stated, passages
 from ombud.answer import check_claim
 from ombud.lab import split_of
-from ombud.training import wilson_rate
+from research.training.triage.judging import wilson_rate
 
 PAIRS = ROOT / "tests/data/proof/claims.jsonl"
 LATER = ROOT / "tests/data/proof/claims-dev.jsonl"

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
+sys.path += [str(Path(__file__).parents[2] / part) for part in (".", "benchmarks/speed", "tests")]
 from baseline import handbooks
 from record import ROOT, commit, say
 
@@ -29,8 +29,8 @@ from ombud.answer import check_claim
 from ombud.app import Workspace, asking
 from ombud.lab import split_of
 from ombud.models import Call, recorded
-from ombud.training import wilson_rate
 from ombud.types import Answer, Chunk, Message, Person, Question
+from research.training.triage.judging import wilson_rate
 
 RECORDED = ROOT / "tests/data/recorded"
 PASSAGE = re.compile(

@@ -5,14 +5,17 @@ docs/results/triage-flow.md. Real handbooks are not indexed for this: of their q
 what the classifier alone would flag. Run: python benchmarks/quality/triage.py"""
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[2]))
 from ombud.app import Workspace, asking
 from ombud.lab import read_cases, split_of
-from ombud.training import read_labelled_messages, wilson_rate
 from ombud.types import Answer, Case, Person, Question
+from research.training.triage.judging import wilson_rate
+from research.training.triage.labelled import read_labelled_messages
 
 ROOT = Path(__file__).parents[2]
 HEAD = Path(__file__).with_name("triage_header.md")

@@ -12,14 +12,14 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
+sys.path += [str(Path(__file__).parents[2] / part) for part in (".", "benchmarks/speed", "tests")]
 from figures import header, table
 from record import ROOT
 
 from answer.claims import Stated, gold_claims, own_claims, passages
 from answer.mutants import mutants, names_in
 from ombud.answer import check_claim
-from ombud.training import wilson_rate
+from research.training.triage.judging import wilson_rate
 
 NAMED = ("number", "date", "unit", "negation", "modal verb", "name")
 """The changes that the issue names."""

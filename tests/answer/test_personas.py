@@ -18,7 +18,6 @@ from ombud.answer.compose.components import COMPONENTS, SETS, USUAL, switched
 from ombud.app import Workspace
 from ombud.cli.verbs import app
 from ombud.errors import BadSetting, UnknownName
-from ombud.lab.experiments.persona import READERS
 from ombud.types import Answer, Message, Person
 
 TRUE = "You have 26 days of annual leave a year."
@@ -77,10 +76,6 @@ def answered(
 
 
 # Personas -----------------------------------------------------------------------------------------
-
-
-def test_the_study_of_readers_has_all_that_ship() -> None:
-    assert sorted(READERS) == sorted(read_personas())
 
 
 def test_six_ship() -> None:

@@ -349,11 +349,7 @@ def test_doctor_says_what_goes_where(open_home: Open, policy: str, said: str) ->
 def test_triage_by_vectors_of_a_remote_embedder_is_refused(
     open_home: Open, provider: Server, tmp_path: Path
 ) -> None:
-    workspace = open_home()
-    arguments = ["--home", str(workspace.home), "lab", "train-triage", "--out", "own.json"]
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 2
-    assert "also sensitive ones, to openai:emb" in done.output
+    open_home()
     shipped = json.loads(WITH_VECTORS.read_text(encoding="utf-8"))
     own = tmp_path / "own.json"
     own.write_text(json.dumps(shipped | {"embedder": "openai:emb"}), encoding="utf-8")

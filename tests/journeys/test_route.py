@@ -1,4 +1,4 @@
-"""`ombud route` and `ombud lab train-router` as processes of their own."""
+"""`ombud route`, and commands that moved to `research/`."""
 
 import json
 from pathlib import Path
@@ -57,40 +57,20 @@ def test_what_route_cannot_do_is_said(given: list[str], tmp_path: Path) -> None:
     assert ombud("route", *given, cwd=tmp_path).code == 2
 
 
-def test_a_router_of_ones_own_is_trained_and_used(tmp_path: Path) -> None:
-    home = workspace(tmp_path, '[models]\nrouter = "own.json"\n', {})
-    kinds = (
-        "How long is the %s?",
-        "How long is the %s and who signs?",
-        "Everything on the %s, step by step?",
-    )
-    things = "notice leave hearing visit trial loan course trip grant lease break bond".split()  # noqa: SIM905
-    rows = [
-        {"question": kind % thing, "label": label, "template": f"{label}-{n % 6}"}
-        for label, kind in enumerate(kinds)
-        for n, thing in enumerate(things)
-    ]
-    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    done = ombud("lab", "train-router", "own.jsonl", "--out", "own.json", "--json", cwd=home)
-    assert done.code == 0
-    assert {(r["set"], r["classes"]) for r in done.json["results"]} == {
-        ("cross-validated", 3),
-        ("cross-validated", 2),
-    }
-    assert done.json["results"][0]["questions"] == 36
-    first = (tmp_path / "own.json").read_text(encoding="utf-8")
-    assert json.loads(first)["provenance"]["questions"] == 36
-    ombud("lab", "train-router", "own.jsonl", "--out", "own.json", cwd=home)
-    assert (tmp_path / "own.json").read_text(encoding="utf-8") == first
-    assert (
-        ombud("route", "Everything on the visit, step by step?", "--json", cwd=home).json["label"]
-        == 2
-    )
-
-
-def test_training_on_a_file_that_is_none_is_said(tmp_path: Path) -> None:
-    (tmp_path / "bad.jsonl").write_text('{"question": "Why?"}\n', encoding="utf-8")
-    done = ombud("lab", "train-router", "bad.jsonl", cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("command", "replacement"),
+    [
+        (("experiment", "wombat", "cases.jsonl"), "python -m research.studies wombat cases.jsonl"),
+        (
+            ("train-router", "--out", "own.json"),
+            "python -m research.training.router --out own.json",
+        ),
+        (("train-triage", "--no-vectors"), "python -m research.training.triage --no-vectors"),
+    ],
+)
+def test_a_moved_command_names_its_replacement(
+    command: tuple[str, ...], replacement: str, tmp_path: Path
+) -> None:
+    done = ombud("lab", *command, cwd=tmp_path)
     assert done.code == 2
-    assert "bad.jsonl, line 1" in done.err
-    assert ombud("lab", "train-router", "--variant", "oracle", cwd=tmp_path).code == 2
+    assert replacement in done.err

@@ -19,9 +19,9 @@ from ombud.retrieve import router_weights_text as weights_text
 from ombud.retrieve.router.classifying import classify
 from ombud.retrieve.router.weights import WITH_VECTORS, load_router_weights, router_scores
 from ombud.settings import ModelSettings
-from ombud.training.linear import TrainingEmbedder
-from ombud.training.router.labelled import read_labelled_questions
-from ombud.training.router.training import train_router
+from research.training.linear import TrainingEmbedder
+from research.training.router.labelled import read_labelled_questions
+from research.training.router.training import train_router
 
 DATA = Path(__file__).parents[1] / "data"
 HELD = {

@@ -6,10 +6,6 @@ from ombud.lab.cases.exchange import qrels_lines, read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.cases.splits import draw_sample, select_split, split_of
-from ombud.lab.experiments.carrying import StudyOutcome, carry_out, find_study
-from ombud.lab.experiments.design import Study, StudyAxes
-from ombud.lab.experiments.hypa import router_table
-from ombud.lab.experiments.writing import study_chart, study_markdown
 from ombud.lab.judges.asking import INVALID, Judge, JudgePolicy
 from ombud.lab.judges.judging import StoredReplies
 from ombud.lab.judges.reading import Rubric, read_rubrics
@@ -244,9 +240,6 @@ __all__ = [
     "RunOptions",
     "Step",
     "StoredReplies",
-    "Study",
-    "StudyAxes",
-    "StudyOutcome",
     "StudyPlots",
     "SweepPoint",
     "Synthesis",
@@ -274,7 +267,6 @@ __all__ = [
     "assign_raters",
     "best_of",
     "carries_quote",
-    "carry_out",
     "cases_text",
     "cell_label",
     "changes",
@@ -301,7 +293,6 @@ __all__ = [
     "draw_tasks",
     "export",
     "figure_of",
-    "find_study",
     "freeze_cases",
     "frozen_text",
     "grades_sheet",
@@ -355,7 +346,6 @@ __all__ = [
     "risk_coverage",
     "round_markdown",
     "round_report",
-    "router_table",
     "rubric_text",
     "run_cases",
     "run_sweep",
@@ -368,8 +358,6 @@ __all__ = [
     "split_judged",
     "split_of",
     "step_parts",
-    "study_chart",
-    "study_markdown",
     "summarise",
     "summary_markdown",
     "sweep_points",

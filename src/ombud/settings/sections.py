@@ -263,8 +263,8 @@ class ModelSettings(Section):
     )
     router: str = Field(
         "",
-        description="Weights of `ombud lab train-router`, relative to the workspace; empty = the "
-        "shipped ones.",
+        description="Weights of `python -m research.training.router`, relative to the workspace; "
+        "empty = the shipped ones.",
     )
     threads: int = Field(
         0,
@@ -299,8 +299,8 @@ class AnswerSettings(Section):
     )
     triage: str = Field(
         "",
-        description="Weights of `ombud lab train-triage`, relative to the workspace; empty = the "
-        "shipped ones.",
+        description="Weights of `python -m research.training.triage`, relative to the workspace; "
+        "empty = the shipped ones.",
     )
     sensitive_terms: str = Field(
         "", description="Your own file of sensitive terms; empty = the shipped list."

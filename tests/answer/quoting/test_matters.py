@@ -9,7 +9,6 @@ from ombud.answer.quoting.matters import MATTERS, MatterBank, load_bank, matter_
 from ombud.errors import MissingExtra
 from ombud.models import Embedder, open_embedder
 from ombud.settings import ModelSettings
-from ombud.training import matter_bank, read_matters
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +57,6 @@ def test_a_sentence_of_the_same_matter_stands_before_one_with_the_same_word(
     assert likelier(question, [other, answer], minilm) == answer
 
 
-def test_vectors_that_ship_are_those_of_the_texts_that_ship(minilm: Embedder) -> None:
-    matters = read_matters()
-    shipped = load_bank()
-    few = matter_bank(matters[:5], minilm)
-    assert shipped.embedder == minilm.fingerprint
-    assert len(shipped.first_asks) == len(shipped.first_says) == len(matters)
-    assert len(shipped.asks) == sum(len(matter.asks) for matter in matters)
-    for own, told in ((few.asks, shipped.asks), (few.says, shipped.says)):
-        cosines = (own * told[: len(own)]).sum(axis=1)
-        assert cosines.min() > 0.999
-
-
 def test_vectors_of_another_embedder_are_not_compared() -> None:
     columns = matter_columns(np.ones(4, np.float32), np.ones((2, 4), np.float32), "another")
     assert list(columns) == list(MATTERS)
@@ -87,11 +74,3 @@ def test_packed_vectors_come_back_within_the_rounding(
     assert back.embedder == "e"
     assert np.abs(back.asks - vectors).max() <= 1 / 254
     assert back.first_asks.tolist() == [0, 2]
-
-
-def test_every_matter_is_asked_and_answered_in_several_ways() -> None:
-    matters = read_matters()
-    assert len({matter.matter for matter in matters}) == len(matters) == 690
-    for matter in matters:
-        assert len(set(matter.asks)) >= 5, matter.matter
-        assert len(set(matter.says)) >= 3, matter.matter

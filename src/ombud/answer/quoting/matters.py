@@ -4,7 +4,7 @@ matters of working life and how policies answer.
 Question and answer often share no word ("when does my trial period end", "Probation lasts six
 months"), and vectors of sentences hold what a text is about, not what it answers. But a question is
 close to other ways to ask the same, and an answer to other ways to answer it:
-`training/matters/matters.jsonl` has both for 690 matters."""
+`research/training/matters/matters.jsonl` has both for 690 matters."""
 
 from functools import cache
 from pathlib import Path

@@ -124,7 +124,7 @@ def _load_own_weights(path: Path, embedder: Embedder | None) -> TriageWeights:
             f"The weights {path} were trained on vectors of {trained.embedder}, "
             "not of the embedder here.",
             hint="Set models.embedder to it, or train without vectors: "
-            "ombud lab train-triage --no-vectors.",
+            "python -m research.training.triage --no-vectors.",
         )
     return trained
 

@@ -162,7 +162,7 @@ TRIAGE_READING = linear.FeatureReading(
     part=read_message,
     surface=values,
     terms={"words": words, "letters": letters},
-    trainer="train-triage",
+    trainer="research.training.triage",
 )
 
 

@@ -106,7 +106,7 @@ def triage_embedder(
         raise BadSetting(
             "Triage by vectors would send every message, also sensitive ones, to "
             f"{embedder.fingerprint}.",
-            hint="Train weights with `ombud lab train-triage --no-vectors`, or set "
+            hint="Train weights with `python -m research.training.triage --no-vectors`, or set "
             'models.sensitive = "allowed".',
         )
     return None

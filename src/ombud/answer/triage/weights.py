@@ -124,7 +124,7 @@ def names_fine_tuned(path: Path | None) -> bool:
 
 @lru_cache(maxsize=4)
 def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
-    """The weights of a file that `ombud lab train-triage` wrote; raises BadSetting for any
+    """Read the weights that `python -m research.training.triage` wrote; raises BadSetting for any
     other."""
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -139,5 +139,5 @@ def load_triage_weights(path: Path = SHIPPED) -> TriageWeights:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(
             f"{path} holds no weights of triage.",
-            hint="Make some with `ombud lab train-triage FILE --out WEIGHTS`.",
+            hint="Make some with `python -m research.training.triage FILE --out WEIGHTS`.",
         ) from wrong

@@ -4,8 +4,8 @@ import typer
 
 from ombud.cli.lab import asking as lab_ask
 from ombud.cli.lab import calibrating as lab_calibrate
-from ombud.cli.lab import experiments as lab_study
 from ombud.cli.lab import judging as lab_judge
+from ombud.cli.lab import moved as lab_moved
 from ombud.cli.lab import online as lab_online
 from ombud.cli.lab import reading as lab_read
 from ombud.cli.lab import timing as lab_time
@@ -19,8 +19,6 @@ from ombud.cli.lab.people import harvesting as lab_harvest
 from ombud.cli.lab.people import overturning as lab_overturn
 from ombud.cli.lab.people import reviewing as lab_review
 from ombud.cli.lab.people import rounds as lab_round
-from ombud.cli.lab.training import router as lab_train
-from ombud.cli.lab.training import triage as lab_triage
 from ombud.cli.printing.help import WholeHelp
 from ombud.cli.publishing import checking
 
@@ -37,11 +35,8 @@ app.command("calibrate")(lab_calibrate.calibrate)
 app.command("tune")(lab_tune.tune)
 app.command("ablate")(lab_tune.ablate)
 app.command("noise")(lab_tune.noise)
-app.command("experiment")(lab_study.experiment)
 app.command("synth")(lab_synth.synth)
 app.command("check")(checking.check)
-app.command("train-router")(lab_train.teach_router)
-app.command("train-triage")(lab_triage.teach_triage)
 app.command("list")(lab_read.list_all)
 app.command("show")(lab_read.show)
 app.command("compare")(lab_read.compare)
@@ -63,3 +58,4 @@ app.command("freeze")(lab_freeze.freeze)
 app.command("harvest")(lab_harvest.harvest)
 app.command("round")(lab_round.publishing_round)
 app.command("review")(lab_review.review)
+lab_moved.add_moved_commands(app)

@@ -1,5 +1,5 @@
-"""Linear classifiers of short texts: plain numbers in JSON, run by numpy; `ombud.training` teaches
-them.
+"""Linear classifiers of short texts: plain numbers in JSON, run by numpy.
+`research/` trains them.
 
 What is looked at of a text is a `Reading`: the part that counts, its surface in numbers, its terms.
 """

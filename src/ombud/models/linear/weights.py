@@ -33,7 +33,7 @@ class FeatureReading(NamedTuple):
     """Whole text -> numbers, always as many."""
     terms: Mapping[str, Terms]
     """Part of the weights, such as `words` -> its terms."""
-    trainer: str = "train-router"
+    trainer: str = "research.training.router"
     """Verb of `ombud lab` that makes such weights."""
 
     def read_once(self) -> "FeatureReading":
@@ -168,7 +168,7 @@ def _dense(
     if embed is None:
         raise BadSetting(
             f"The weights `{weights.variant}` need the embedder {weights.embedder}.",
-            hint=f"Set models.embedder, or train without vectors: ombud lab {reading.trainer}.",
+            hint=f"Set models.embedder, or train without vectors: python -m {reading.trainer}.",
         )
     return np.asarray(embed(list(map(reading.part, texts))), float)
 

@@ -18,7 +18,7 @@ from ombud.models.reader.graph import build_reader
 
 DELTA = Path(__file__).with_name("delta.npz")
 DELTA_SHA256 = "a9a76bf8fb951b7e073884104f4da8e97d9e6313d9f73779ddea83f16936abc4"
-"""`make reader` writes both. What it was taught with: `training/reader/CARD.md`."""
+"""`make reader` writes both. What it was taught with: `research/training/reader/CARD.md`."""
 UNREAD = -12.0
 """Logit of a piece that was cut off."""
 

@@ -53,7 +53,7 @@ def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
             f"The router's weights {path} were trained on vectors of {weights.embedder}, "
             "not of the embedder here.",
             hint="Set models.embedder to it, or train without vectors: "
-            "ombud lab train-router --variant logistic.",
+            "python -m research.training.router --variant logistic.",
         )
     return _by_weights(weights, embedder)
 

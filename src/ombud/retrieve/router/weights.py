@@ -22,7 +22,7 @@ ROUTER_READING = linear.FeatureReading(
         "words": lambda asked: linear.ngrams(question_words(asked), 2),
         "shape": lambda asked: linear.ngrams(shape(question_words(asked)), 3),
     },
-    trainer="train-router --variant logistic",
+    trainer="research.training.router --variant logistic",
 )
 
 
@@ -38,12 +38,12 @@ def router_weights_text(weights: Weights) -> str:
 
 @lru_cache(maxsize=4)
 def load_router_weights(path: Path = SHIPPED) -> Weights:
-    """The weights of a file that `ombud lab train-router` wrote; raises BadSetting for any
+    """Read the weights that `python -m research.training.router` wrote; raises BadSetting for any
     other."""
     try:
         return linear.from_record(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(
             f"{path} holds no router's weights.",
-            hint="Make some with `ombud lab train-router FILE --out WEIGHTS`.",
+            hint="Make some with `python -m research.training.router FILE --out WEIGHTS`.",
         ) from wrong

@@ -26,7 +26,7 @@ NONE = "none"
 
 class StoryWeights(NamedTuple):
     """Multinomial logistic regression on the embedder's vectors; made by
-    benchmarks/quality/stories.py."""
+    `make stories`."""
 
     embedder: str
     """Fingerprint."""

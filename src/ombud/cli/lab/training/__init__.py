@@ -1,1 +1,0 @@
-"""The verbs of `ombud lab` that train models of our own."""
