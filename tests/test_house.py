@@ -35,6 +35,8 @@ FLOOR["masking"] = -0.5
 """Below floor 0: no error repeats a password."""
 FLOOR["cache"] = -0.5
 """It knows nothing but the user's folders."""
+FLOOR["private_files"] = -0.5
+"""It knows nothing but permissions."""
 FLOOR["proxies"] = -0.25
 """It knows only masking: settings, models and sources ask it where requests go."""
 FLOOR["registry"] = 0.5

@@ -17,6 +17,7 @@ from ombud.errors import OmbudError
 from ombud.index import blocking
 from ombud.masking import mask_secrets
 from ombud.models import ON_DEMAND, ChatReply, Reranker, open_reranker, route_of_part
+from ombud.private_files import command_to_close, is_open_to_others
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
 from ombud.store import list_documents, list_sources, spent_on
@@ -53,6 +54,7 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
     yield _space(workspace)
     looks: dict[str, Callable[[Workspace], Check]] = {
         "store": _store,
+        "permissions": _permissions,
         "embedder": _embedder,
         "index": _index,
         "chat model": _chat,
@@ -87,6 +89,16 @@ def _store(workspace: Workspace) -> Check:
     address = mask_secrets(workspace.settings.store.url).rpartition("@")[2]
     place = address or "SQLite in .ombud"
     return Check("store", True, f"{place}, {count} documents")
+
+
+def _permissions(workspace: Workspace) -> Check:
+    looked_at = [workspace.data, *workspace.store.files]
+    readable = [path for path in looked_at if is_open_to_others(path)]
+    if not readable:
+        return Check("permissions", True, "only the owner may read what is stored")
+    commands = "; ".join(map(command_to_close, readable))
+    hint = f"Run as its owner: {commands}. A file system without permissions cannot protect it."
+    return Check("permissions", False, f"Others may read {readable[0]}.", hint)
 
 
 def _embedder(workspace: Workspace) -> Check:

@@ -55,6 +55,7 @@ from ombud.models import (
     open_reader,
     open_reranker,
 )
+from ombud.private_files import make_private_folder, protect_folder
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import KnownWords, SearchParts, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
@@ -103,6 +104,7 @@ class Workspace:
         self.prompts = home / PROMPTS
         self._followed: Flags | None = None
         self.data = data or home / DATA
+        protect_folder(self.data)
         self.missing_model: MissingExtra | None = None
         self.listeners: list[Callable[[Answer], None]] = []
         """Who hears of each answer that somebody was given."""
@@ -116,11 +118,17 @@ class Workspace:
     def embedder(self) -> Embedder | None:
         """None where there is none: search is then by words only, and every trace says so."""
         try:
-            opened = open_embedder(self.settings.models, self.home / DATA / "models")
+            opened = open_embedder(self.settings.models, self._models_folder)
         except MissingExtra as missing:
             self.missing_model = missing
             return None
         return CachingEmbedder(opened) if opened else None
+
+    @property
+    def _models_folder(self) -> Path:
+        with suppress(OSError):
+            make_private_folder(self.home / DATA)
+        return self.home / DATA / "models"
 
     @cached_property
     def engine(self) -> Engine:
@@ -293,7 +301,7 @@ class Workspace:
     def _open_taught(self, open_model: Callable[[Path], Opened | None], name: str) -> Opened | None:
         """What MiniLM was taught further; answers do without, as where it is not installed."""
         try:
-            return open_model(self.home / DATA / "models")
+            return open_model(self._models_folder)
         except SetupError as failed:
             logger.warning("The %s cannot be used: %s", name, failed)
             return None

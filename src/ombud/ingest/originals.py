@@ -4,6 +4,8 @@ their document."""
 from collections.abc import Iterable
 from pathlib import Path
 
+from ombud.private_files import make_private_file, make_private_folder
+
 KEPT = (".pdf",)
 
 
@@ -18,7 +20,8 @@ def keep_original(
         return
     beside = path.with_suffix(".new")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
+        make_private_file(beside)
         beside.write_bytes(data)
         beside.replace(path)
     except OSError:

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, exc, inspect, t
 from sqlalchemy.engine import URL, make_url
 
 from ombud.errors import SetupError, StoreError
+from ombud.private_files import close_to_others, make_private_file, make_private_folder
 from ombud.store.audit.chain import begin_chain
 
 HEAD = "0018"
@@ -89,6 +90,11 @@ class Store:
         """Whether it is a server with a log, snapshots and backups of its own."""
         return self._engine.dialect.name != "sqlite"
 
+    @property
+    def files(self) -> list[Path]:
+        """Where a SQLite database lies, with its log; empty for a server."""
+        return _files_of(self._engine.url)
+
     def before_close(self, end: Callable[[], None]) -> None:
         """What is to be finished while the database can still be used."""
         self._endings.append(end)
@@ -115,7 +121,8 @@ def open_store(url: str, folder: Path) -> Store:
             make_url(url) if url else URL.create("sqlite", database=str(folder / "store.sqlite"))
         )
         if not url:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
+            close_to_others(folder)
         engine = create_engine(
             target,
             connect_args=_arguments(target),
@@ -131,6 +138,8 @@ def open_store(url: str, folder: Path) -> Store:
         except BaseException:
             engine.dispose()
             raise
+        for file in _files_of(target):
+            close_to_others(file)
     except (exc.ArgumentError, exc.NoSuchModuleError, ModuleNotFoundError, ValueError) as wrong:
         raise SetupError(
             f"store.url cannot be used: {wrong}.",
@@ -143,6 +152,12 @@ def open_store(url: str, folder: Path) -> Store:
     except exc.SQLAlchemyError as failed:
         raise _explain(failed) from failed
     return Store(engine)
+
+
+def _files_of(url: URL) -> list[Path]:
+    if not _is_sqlite(url) or not url.database:
+        return []
+    return [Path(url.database + ending) for ending in ("", "-wal", "-shm")]
 
 
 def _is_sqlite(url: URL) -> bool:
@@ -160,6 +175,9 @@ def _arguments(url: URL) -> dict[str, Any]:
 
 def _connect_sqlite(dialect: Any, _record: Any, arguments: Any, options: Any) -> Any:
     connect = dialect.loaded_dbapi.connect
+    # SQLite gives its log the permissions of the database.
+    with suppress(OSError):
+        make_private_file(Path(arguments[0]))
     connection = connect(*arguments, **options)
     try:
         _keep_log(connection)

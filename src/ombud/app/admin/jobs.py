@@ -15,6 +15,7 @@ from ombud.app.syncing import announce_sync, remove_documents_of, run_sync, sync
 from ombud.app.workspace import Workspace
 from ombud.documents import kinds
 from ombud.errors import BadRequest, Busy, OmbudError
+from ombud.private_files import make_private_folder
 from ombud.settings import Folder
 from ombud.store import RecordedSource, document_entries, list_sources, note_in_chain
 from ombud.text import read_country
@@ -176,7 +177,7 @@ def keep_named(
     if not named:
         raise BadRequest("No file was chosen.", hint="Choose one or more.")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         for name, data in named:
             _write(folder / name, data)
     except OSError as failed:

@@ -27,6 +27,7 @@ from ombud.lab import (
     read_key,
     read_run,
 )
+from ombud.private_files import make_private_folder
 
 FOLDER = "annotations"
 MOST_ITEMS = 500
@@ -56,7 +57,7 @@ def begin(workspace: Workspace, runs: Sequence[str], criteria: str, size: int, b
         raise BadRequest(f"These are {len(tasks)} answers, more than {MOST_ITEMS}.", hint="Fewer.")
     identity = secrets.token_hex(6)
     folder = workspace.home / DATA / FOLDER / identity
-    folder.mkdir(parents=True)
+    make_private_folder(folder)
     (folder / "key.json").write_text(annotation_key(tasks, chosen), encoding="utf-8")
     told = json.dumps([task._asdict() for task in tasks])
     (folder / "tasks.json").write_text(told, encoding="utf-8")

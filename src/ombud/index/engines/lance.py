@@ -58,6 +58,7 @@ from ombud.index.engines.passage_cache import PassageCache, StoredPassage
 from ombud.index.engines.quick_import import without_remote_client
 from ombud.index.engines.stamps import Stamped, commits_of
 from ombud.index.visibility import Filter
+from ombud.private_files import make_private_folder
 from ombud.types import Chunk, Document, Mode
 
 with without_remote_client():
@@ -127,7 +128,7 @@ class LanceEngine:
         self._swept = -1
         try:
             if isinstance(place, Path):
-                place.mkdir(parents=True, exist_ok=True)
+                make_private_folder(place)
         except OSError as failed:
             raise EngineError(
                 f"{place} cannot be written: {failed.strerror}.", hint=WRITABLE

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ombud.errors import SourceError
+from ombud.private_files import make_private_folder
 
 FORMAT = 1
 """Changes when the same answer gives other contents or links: what is remembered is then worth
@@ -103,7 +104,7 @@ class Memory:
         }
         fresh = self.path.with_suffix(".new")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             with fresh.open("w", encoding="utf-8") as file:
                 json.dump(whole, file, separators=(",", ":"))
                 file.flush()
@@ -133,7 +134,7 @@ class Bodies:
             return
         # A full disk costs a second fetch, not the crawl.
         with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             self._file(key).write_bytes(data)
             self._left -= len(data)
 
