@@ -1,24 +1,29 @@
 """Who may use which route: one table, and nothing that does not stand in it.
 
 A route asks for any one of the rights beside it. What stands before the routes finds who a request
-comes from and refuses the others; in a demo on this machine everybody may do everything."""
+comes from and refuses the others; in a demo on this machine everybody may do everything. What stays
+open, a socket or a stream, ends when its caller is signed out or may no longer do the same."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from re import Pattern
-from typing import get_args
+from typing import NamedTuple, get_args
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import compile_path
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ombud.app import callers
-from ombud.errors import NotAllowed, NotFound
+from ombud.errors import NotAllowed, NotFound, NotSignedIn, OmbudError
 from ombud.types import Right
-from ombud.web.problems import refusal, respond
+from ombud.web.problems import problem, refusal, respond
 
 LOGIN = "ombud_login"
 """Cookie of a browser that has signed in."""
@@ -139,6 +144,23 @@ ACCESS: Mapping[str, Rights] = {
 }
 WHO_GIVES = "Whoever runs this can give you the duty."
 NOT_SIGNED_IN = "You are not signed in, or no longer."
+CHECK_SECONDS = 3.0
+"""How often a socket on which nothing happens is judged anew, and how long a client that reads
+nothing may hold up the closing."""
+
+
+class Closing(NamedTuple):
+    """Why a socket is closed. Pages do not open it again after a code from 4000 on, and show the
+    reason."""
+
+    code: int
+    reason: str
+
+
+SIGNED_OUT = Closing(4401, "You are no longer signed in. Load this page again to sign in.")
+CHANGED = Closing(4403, "What you may do here has changed. Load this page again.")
+UNCHECKED = Closing(1013, "It cannot be checked just now who you are.")
+NO_ACCESS = Closing(1008, "This is not for you.")
 
 
 def _compiled() -> Iterator[tuple[str, Pattern[str], Rights]]:
@@ -168,21 +190,56 @@ class AccessControl:
     def __init__(self, app: ASGIApp, known: callers.Callers) -> None:
         self.app = app
         self._known = known
+        # Threads of its own: answers that are being written hold up no check.
+        self._threads = ThreadPoolExecutor(thread_name_prefix="access")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or self._known.is_open:
             await self.app(scope, receive, send)
             return
-        caller = await find_caller(self._known, HTTPConnection(scope))
+        caller = await self._find_caller(HTTPConnection(scope))
         refused = self._refuse(scope, caller)
-        if refused is None:
-            scope.setdefault("state", {})["caller"] = caller or NOBODY
-            await self.app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()  # the handshake
-            await send({"type": "websocket.close", "code": 1008, "reason": NOT_SIGNED_IN})
-        else:
+        scope.setdefault("state", {})["caller"] = caller or NOBODY
+        if scope["type"] == "websocket":
+            await self._serve_socket(scope, receive, send, refused)
+        elif refused is not None:
             await refused(scope, receive, send)
+        elif caller is None:
+            await self.app(scope, receive, send)
+        else:
+            look = partial(self._find_caller, HTTPConnection(scope))
+            await _RevocableStream(caller, look, send).serve(self.app, scope, receive)
+
+    async def _serve_socket(
+        self, scope: Scope, receive: Receive, send: Send, refused: Response | None
+    ) -> None:
+        caller = callers.caller_of(scope)
+        if refused is None:
+            look = partial(self._find_caller, HTTPConnection(scope), anew=True)
+            await _RevocableSocket(caller, look, receive, send).serve(self.app, scope)
+            return
+        await receive()  # the handshake
+        if caller is NOBODY:
+            # Accepted first: of a handshake that is refused a page learns neither code nor reason.
+            await send({"type": "websocket.accept"})
+            await send(_closing(SIGNED_OUT))
+        else:
+            await send(_closing(NO_ACCESS))
+
+    async def _find_caller(
+        self, request: HTTPConnection, *, anew: bool = False
+    ) -> callers.Caller | None:
+        """By the key of a program where one is given, else by the browser's cookie. anew: by the
+        store, whatever is remembered."""
+        secret, is_token = _proof_of(request)
+        if not secret:
+            return None
+        is_known, caller = self._known.remembered(secret)
+        if is_known and not anew:
+            return caller
+        find = self._known.of_token if is_token else self._known.of_browser
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, partial(find, secret, anew=anew))
 
     def _refuse(self, scope: Scope, caller: callers.Caller | None) -> Response | None:
         method = "SOCKET" if scope["type"] == "websocket" else scope["method"]
@@ -202,21 +259,125 @@ class AccessControl:
 NOBODY = callers.Caller(account=None, rights=PUBLIC)
 
 
-async def find_caller(known: callers.Callers, request: HTTPConnection) -> callers.Caller | None:
-    """By the key of a program where one is given, else by the browser's cookie."""
+Look = Callable[[], Awaitable[callers.Caller | None]]
+"""Finds who the caller of a request is by now."""
+
+
+def _proof_of(request: HTTPConnection) -> tuple[str, bool]:
+    """(secret, whether it is the key of a program); an empty secret where there is none, or in a
+    way that is not known here."""
     kind, _, key = request.headers.get("authorization", "").partition(" ")
     if kind:
-        if kind.lower() != "bearer" or not key:
-            return None
-        return await _found(known, key.strip(), known.of_token)
-    secret = request.cookies.get(LOGIN, "")
-    return await _found(known, secret, known.of_browser) if secret else None
+        return (key.strip() if kind.lower() == "bearer" else ""), True
+    return request.cookies.get(LOGIN, ""), False
 
 
-async def _found(known: callers.Callers, secret: str, find: callers.Find) -> callers.Caller | None:
-    """In a thread only where the store must be asked."""
-    is_known, caller = known.remembered(secret)
-    return caller if is_known else await asyncio.to_thread(find, secret)
+def _why_over(before: callers.Caller, now: callers.Caller | None) -> Closing | None:
+    """None where the caller is who they were, and may do what they could."""
+    if now is None or now.account is None:
+        return SIGNED_OUT
+    is_same_person = before.account is not None and before.account.person == now.account.person
+    return None if is_same_person and before.rights == now.rights else CHANGED
+
+
+class _RevocableSocket:
+    """A socket whose caller is looked up for each message, in and out, and every few seconds; it is
+    closed before anything passes that they may no longer send or see."""
+
+    def __init__(self, caller: callers.Caller, look: Look, receive: Receive, send: Send) -> None:
+        self._caller = caller
+        self._look = look
+        self._receive = receive
+        self._send = send
+        self._over = asyncio.Event()
+
+    async def serve(self, app: ASGIApp, scope: Scope) -> None:
+        """Run the application until it ends or the socket is closed."""
+
+        async def serving() -> None:
+            await app(scope, self._take, self._pass_on)
+
+        tasks = [asyncio.create_task(serving()), asyncio.create_task(self._watch())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            outcome, _ = await asyncio.gather(*tasks, return_exceptions=True)
+        if isinstance(outcome, Exception):
+            raise outcome
+
+    async def _watch(self) -> None:
+        while not self._over.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self._over.wait()
+            await self._may_go_on()
+
+    async def _take(self) -> Message:
+        message = await self._receive()
+        if message["type"] != "websocket.receive" or await self._may_go_on():
+            return message
+        return {"type": "websocket.disconnect", "code": SIGNED_OUT.code}
+
+    async def _pass_on(self, message: Message) -> None:
+        if message["type"] != "websocket.send" or await self._may_go_on():
+            await self._send(message)
+
+    async def _may_go_on(self) -> bool:
+        closing: Closing | None = UNCHECKED
+        with suppress(OmbudError):  # such as a database that restarts
+            closing = _why_over(self._caller, await self._look())
+        if closing is not None and not self._over.is_set():
+            self._over.set()
+            with suppress(OSError):  # the client has gone, or reads nothing
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self._send(_closing(closing))
+        return not self._over.is_set()
+
+
+class _RevocableStream:
+    """A response whose caller is looked up before each part of a stream; events end with one that
+    says so, other streams break off."""
+
+    def __init__(self, caller: callers.Caller, look: Look, send: Send) -> None:
+        self._caller = caller
+        self._look = look
+        self._send = send
+        self._is_events = False
+        self._is_over = False
+
+    async def serve(self, app: ASGIApp, scope: Scope, receive: Receive) -> None:
+        """Run the application until it ends or the stream does."""
+        try:
+            await app(scope, receive, self._pass_on)
+        except (ClientDisconnect, OSError):
+            if not (self._is_over and self._is_events):
+                raise
+
+    async def _pass_on(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kind = Headers(raw=message["headers"]).get("content-type", "")
+            self._is_events = kind.startswith("text/event-stream")
+        elif message.get("more_body"):
+            await self._check()
+        await self._send(message)
+
+    async def _check(self) -> None:
+        """Raises OSError, as for a client that has gone, where the stream is over."""
+        closing = None if self._is_over else _why_over(self._caller, await self._look())
+        if closing is not None:
+            self._is_over = True
+            if self._is_events:
+                found = problem(NotSignedIn(closing.reason)).model_dump()
+                body = f"event: error\ndata: {json.dumps(found)}\n\n".encode()
+                await self._send({"type": "http.response.body", "body": body, "more_body": False})
+        if self._is_over:
+            raise OSError("The caller may no longer read this.")
+
+
+def _closing(closing: Closing) -> Message:
+    return {"type": "websocket.close", "code": closing.code, "reason": closing.reason}
 
 
 def owner_of(known: callers.Callers, request: HTTPConnection) -> str:

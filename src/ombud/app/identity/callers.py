@@ -4,7 +4,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
@@ -30,10 +30,9 @@ WHO = frozenset({"id", "country", "roles", "groups", "grade", "contract"})
 MANNER = ("language", "persona")
 """How they are answered; theirs to choose."""
 ALL: frozenset[Right] = frozenset().union(*RIGHTS.values())
-Find = Callable[[str], "Caller | None"]
-REMEMBERED_SECONDS = 2.0
-"""How long an answer of the store counts: a page asks for ten files at once. Whoever is disabled is
-out that much later."""
+REMEMBERED_SECONDS = 1.0
+"""How long an answer of the store counts for requests: a page asks for ten files at once. Whoever
+is disabled is out that much later; messages of a socket are never judged by what is remembered."""
 MOST_REMEMBERED = 5_000
 
 
@@ -76,6 +75,12 @@ class Caller(NamedTuple):
         return self.account.person.model_copy(update=chosen)
 
 
+class Find(Protocol):
+    """Finds who has a secret. anew: ask the store, whatever is remembered."""
+
+    def __call__(self, secret: str, *, anew: bool = False) -> Caller | None: ...
+
+
 EVERYBODY = Caller(account=None, rights=ALL)
 
 
@@ -106,13 +111,13 @@ class Callers:
             at, caller = self._known.get(digest_of_secret(secret), (0.0, None))
         return self._clock() - at < REMEMBERED_SECONDS, caller
 
-    def of_browser(self, secret: str) -> Caller | None:
-        """None where nobody has signed in with it, or no longer."""
-        return self._remember(secret, self._browser)
+    def of_browser(self, secret: str, *, anew: bool = False) -> Caller | None:
+        """None where nobody has signed in with it, or no longer. anew: ask the store."""
+        return self._remember(secret, self._browser, anew=anew)
 
-    def of_token(self, secret: str) -> Caller | None:
-        """None for a key that is not, or no longer, one."""
-        return self._remember(secret, self._token)
+    def of_token(self, secret: str, *, anew: bool = False) -> Caller | None:
+        """None for a key that is not, or no longer, one. anew: ask the store."""
+        return self._remember(secret, self._token, anew=anew)
 
     def forget(self, secret: str = "") -> None:
         """Look at the store again; without a secret, for everybody."""
@@ -122,20 +127,26 @@ class Callers:
             else:
                 self._known.clear()
 
-    def _remember(self, secret: str, find: Find) -> Caller | None:
+    def _remember(
+        self, secret: str, find: Callable[[str], Caller | None], *, anew: bool
+    ) -> Caller | None:
         is_known, caller = self.remembered(secret)
-        if is_known:
+        if is_known and not anew:
             return caller
+        # The time before the look: what is read during a change must not count for longer.
+        at, digest = self._clock(), digest_of_secret(secret)
         caller = find(secret)
         with self._lock:
-            self._known[digest_of_secret(secret)] = (self._clock(), caller)
+            newest, _ = self._known.get(digest, (at, None))
+            if at >= newest:
+                self._known[digest] = (at, caller)
             while len(self._known) > MOST_REMEMBERED:
                 self._known.popitem(last=False)
         return caller
 
     def _browser(self, secret: str) -> Caller | None:
-        identity = login_account(self._workspace.store, secret, self._clock())
-        return self._caller(identity, secret, ALL) if identity else None
+        account = login_account(self._workspace.store, secret, self._clock())
+        return self._caller(account, secret, ALL)
 
     def _token(self, secret: str) -> Caller | None:
         store = self._workspace.store
@@ -145,14 +156,18 @@ class Callers:
             return None
         if token.last_used != today:
             note_use(store, token.id, today)
-        return self._caller(token.account_id, secret, frozenset(token.rights))
-
-    def _caller(self, identity: str, secret: str, limit: frozenset[Right]) -> Caller | None:
         try:
-            account = read_account(self._workspace.store, identity)
+            account = read_account(store, token.account_id)
         except NotFound:
             return None
-        if account.disabled or not _is_of_kind(account, self._workspace.settings.identity.kind):
+        return self._caller(account, secret, frozenset(token.rights))
+
+    def _caller(
+        self, account: Account | None, secret: str, limit: frozenset[Right]
+    ) -> Caller | None:
+        if account is None or account.disabled:
+            return None
+        if not _is_of_kind(account, self._workspace.settings.identity.kind):
             return None
         return Caller(
             account=account,

@@ -10,6 +10,7 @@ from sqlalchemy import Row, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from ombud.errors import BadRequest, NotFound
+from ombud.store.administration.keys import digest_of_secret
 from ombud.store.administration.tables import account as accounts
 from ombud.store.administration.tables import login as logins
 from ombud.store.administration.tables import token as tokens
@@ -70,6 +71,15 @@ def find_account(store: Store, name: str) -> Account | None:
 
 def find_subject(store: Store, subject: str) -> Account | None:
     row = _row(store, accounts.c.subject == subject)
+    return _account(row) if row else None
+
+
+def login_account(store: Store, secret: str, now: float) -> Account | None:
+    """None where nobody has signed in with it, or no longer. now: seconds since 1970."""
+    signed_in = select(accounts).join(logins, logins.c.account_id == accounts.c.id)
+    of_secret = signed_in.where(logins.c.digest == digest_of_secret(secret), logins.c.expires > now)
+    with store.read() as db:
+        row = db.execute(of_secret).first()
     return _account(row) if row else None
 
 

@@ -34,15 +34,6 @@ def keep_login(store: Store, secret: str, account_id: str, *, now: float, until:
         db.execute(insert(logins).values(**values))
 
 
-def login_account(store: Store, secret: str, now: float) -> str:
-    """Id of the account; empty where nobody has signed in with it, or no longer."""
-    of_secret = select(logins.c.account_id).where(
-        logins.c.digest == digest_of_secret(secret), logins.c.expires > now
-    )
-    with store.read() as db:
-        return str(db.execute(of_secret).scalar() or "")
-
-
 def forget_login(store: Store, secret: str) -> None:
     with store.write() as db:
         db.execute(delete(logins).where(logins.c.digest == digest_of_secret(secret)))

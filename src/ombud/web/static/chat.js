@@ -277,6 +277,7 @@ const own = (path) => `/api/v1/conversations/${conversation}/${path}`;
 const line = live({
   events: (id, stands, happened) => { if (id === conversation) take(stands, happened); },
   typing: (id, { on, name }) => { if (id === conversation) status.typing(on, name); },
+  ended: (reason) => { trouble.firstElementChild.replaceChildren(reason, " ", el("a", { href: location.href }, "Load again")); trouble.hidden = false; },
   state: (up) => { $("say").dataset.line = up; if (up === "up" && conversation) letters.flush(conversation); },
 });
 const letters = outgoing({

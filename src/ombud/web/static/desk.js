@@ -90,6 +90,7 @@ const line = live({
   events: (id, stands, events) => { if (id === talk) take(stands, events); },
   typing: (id, { on }) => { if (id === talk) $("types").textContent = on ? "The employee is writing …" : ""; },
   trouble: failed,
+  ended: (reason) => { failed({ message: reason }); $("trouble").firstElementChild.append(" ", el("a", { href: location.href }, "Load again")); },
   state: (up) => { if (up === "down") failed({ message: "The connection is lost; trying again." }); else { $("trouble").hidden = true; if (talk) letters.flush(talk); } },
 });
 const letters = outgoing({ address: (id) => `${API}/${id}/messages`, refused: (id, message, error) => { failed(error); $("words").value ||= message.text; marked(message.id, "Not sent"); } });

@@ -1,7 +1,8 @@
-// The one WebSocket of a tab. It tells what happens, goes on where it was, and comes back by itself.
-const FIRST = 500, GROWTH = 1.6, LONGEST = 15000, PULSE = 25000, PATIENCE = 3000;
+// The one WebSocket of a tab. It tells what happens, goes on where it was, and comes back by itself, unless the server has
+// closed it for good: a code from 4000 on, with a sentence for people as its reason.
+const FOR_GOOD = 4000, FIRST = 500, GROWTH = 1.6, LONGEST = 15000, PULSE = 25000, PATIENCE = 3000;
 
-// heard: { events(conversation, session, events), typing(conversation, typing), desk(board), state("up" | "down"), trouble(error) }
+// heard: { events(conversation, session, events), typing(conversation, typing), desk(board), state("up" | "down"), trouble(error), ended(reason) }
 export function live(heard) {
   const watched = new Map();
   let socket = null, tries = 0, timer = 0, pulse = 0, answered = true, late = 0, sitting = false, over = false;
@@ -23,9 +24,14 @@ export function live(heard) {
       pulse = setInterval(beat, PULSE);
     });
     own.addEventListener("message", ({ data }) => hear(JSON.parse(data)));
-    own.addEventListener("close", () => {
+    own.addEventListener("close", ({ code, reason }) => {
       clearInterval(pulse);
       if (socket === own) socket = null;
+      if (code >= FOR_GOOD && !over) {
+        over = true;
+        clearTimeout(late);
+        heard.ended?.(reason);
+      }
       if (over) return;
       late ||= setTimeout(() => heard.state?.("down"), PATIENCE);
       timer = setTimeout(open, Math.min(FIRST * GROWTH ** tries++, LONGEST) * (.5 + Math.random() / 2));
