@@ -3,6 +3,7 @@
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -25,8 +26,24 @@ from ombud.cli.printing.help import WholeHelp
 from ombud.cli.process import INTERRUPTED, command_process, end_interrupted
 from ombud.cli.publishing import publish
 
+REMOVED_COMMANDS: dict[str, str] = {}
+"""Command -> one sentence on what replaces it, such as `lab pool`; the name of a group holds for
+all its commands."""
+
+
+class Verbs(WholeHelp):
+    """The commands, and what replaces those that were removed."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        for length in range(1, len(args) + 1):
+            name = " ".join(args[:length])
+            if sentence := REMOVED_COMMANDS.get(name):
+                ctx.fail(f"`ombud {name}` was removed: {sentence}")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
-    cls=WholeHelp,
+    cls=Verbs,
     help="Answers from your own policies, each sentence proven.",
     no_args_is_help=True,
     add_completion=False,

@@ -25,6 +25,7 @@ from ombud.settings.places import (
     Wikipedia,
 )
 from ombud.settings.plans import merge_plan, nearest
+from ombud.settings.removed import REMOVED_SETTINGS
 from ombud.settings.sections import (
     DocumentSettings,
     Experiment,
@@ -43,6 +44,7 @@ __all__ = [
     "FILE",
     "FLAGS",
     "PLACES",
+    "REMOVED_SETTINGS",
     "AdvisorSettings",
     "Arxiv",
     "Confluence",

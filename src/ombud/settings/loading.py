@@ -36,6 +36,7 @@ from ombud.settings.handoff import HandoffSettings, MailSettings
 from ombud.settings.identity import IdentitySettings
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
 from ombud.settings.plans import NOT_SERVED, choices_of, nearest, path_of
+from ombud.settings.removed import replacement_of, without_removed
 from ombud.settings.secret_files import read_secret_files
 from ombud.settings.sections import (
     AnswerSettings,
@@ -138,10 +139,9 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        layers = _layers.get()
-        remote = InitSettingsSource(settings_cls, dict(layers.remote))
-        file = TomlConfigSettingsSource(settings_cls, layers.path)
-        return init_settings, env_settings, remote, file
+        trees = _trees(_layers.get())
+        origins = (InitSettingsSource(settings_cls, dict(tree)) for tree in trees.values())
+        return (init_settings, *origins)
 
 
 class _Layers(NamedTuple):
@@ -177,7 +177,7 @@ def load(
     layers = _Layers(flags or {}, path, read_remote(azure) if remote is None else remote)
     token = _layers.set(layers)
     try:
-        settings = Settings(**layers.flags)
+        settings = Settings()
         settings._file, settings._remote = path, layers.remote
         bypass_proxies_of(settings.model_dump())
         return settings
@@ -203,7 +203,7 @@ def _azure_of(path: Path | None) -> AzureSettings:
         except Exception:  # noqa: BLE001 - as above
             held = None
         if isinstance(held, Mapping):
-            said |= held
+            said |= without_removed(held, FILE, ["azure"])
     try:
         return AzureSettings(**said)
     except ValidationError:
@@ -268,12 +268,14 @@ Trees = Mapping[str, Mapping[str, Any]]
 
 
 def _trees(layers: _Layers) -> Trees:
-    return {
+    """Return what each origin sets, without settings that were removed."""
+    trees: dict[str, Mapping[str, Any]] = {
         "flag": layers.flags,
         "env": EnvSettingsSource(Settings)(),
         "azure": layers.remote,
         "file": TomlConfigSettingsSource(Settings, layers.path)(),
     }
+    return {name: without_removed(tree, ORIGINS[name]) for name, tree in trees.items()}
 
 
 def _origin(keys: Sequence[int | str], trees: Trees) -> str:
@@ -325,19 +327,26 @@ def _check_readable(path: Path) -> None:
 
 def _check_variables() -> None:
     for name in sorted(os.environ):
-        if not name.upper().startswith("OMBUD_") or name.upper() in RESERVED:
-            continue
-        model: Any = Settings
-        for part in name.upper().removeprefix("OMBUD_").split("__"):
-            fields = model.model_fields
-            if part.lower() not in fields:
-                wanted = {n.upper() for n in fields}
-                raise BadSetting(
-                    f"The variable `{name}` is not a setting.", hint=nearest(part, wanted)
-                )
-            model = fields[part.lower()].annotation
-            if not (isinstance(model, type) and issubclass(model, BaseModel)):
-                break
+        if name.upper().startswith("OMBUD_") and name.upper() not in RESERVED:
+            _check_variable(name)
+
+
+def _check_variable(name: str) -> None:
+    """Raise BadSetting for a variable that names no setting, now or formerly."""
+    model: Any = Settings
+    parts = name.lower().removeprefix("ombud_").split("__")
+    for depth, part in enumerate(parts, start=1):
+        fields = model.model_fields
+        if replacement_of(parts[:depth]):
+            return
+        if part not in fields:
+            wanted = {n.upper() for n in fields}
+            raise BadSetting(
+                f"The variable `{name}` is not a setting.", hint=nearest(part.upper(), wanted)
+            )
+        model = fields[part].annotation
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
+            return
 
 
 def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ombud.errors import BadSetting
+from ombud.settings.removed import without_removed
 from ombud.types import Plan
 
 NOT_SERVED = "k = 0 asks the chat model without documents: it is for the lab, not for people"
@@ -18,7 +19,8 @@ def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None, served: b
     A preset stands for its fields; others beside it win. served: people get its answers, so that it
     must search; the lab may ask without."""
     values = (base or Plan()).model_dump()
-    for overlay in overlays:
+    for given in overlays:
+        overlay = without_removed(given, "a plan", ["plan"])
         for key in overlay:
             if key not in values:
                 raise BadSetting(f"`{key}` is not a field of the plan.", hint=nearest(key, values))
