@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def run_json(recorded: "RecordedRun") -> dict[str, Any]:
     """A run with its figures, for programs."""
-    from ombud.cli.lab.judging import judging_json
+    from ombud.cli.printing.tables import judging_json
     from ombud.lab import LOSSES
 
     lost = [seen.lost for seen in recorded.observations]

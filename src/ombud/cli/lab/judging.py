@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,7 +10,7 @@ from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_jso
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import Judge, Metric, RecordedRun
+    from ombud.lab import Judge, Metric
 
 
 def rubrics(
@@ -78,44 +78,3 @@ def judge_of(
         return Judge(chat, prompt.words, policy, replies=replies, embed=embed)
 
     return of_run
-
-
-def judging_line(recorded: "RecordedRun") -> str:
-    """Who judged, how many verdicts could not be read, what it cost; empty without a judge."""
-    found = judging_json(recorded)
-    if not found:
-        return ""
-    price = "price not known" if found["price"] is None else f"{found['price']:.4f} US dollars"
-    tokens = f"{found['tokens_in']:,} + {found['tokens_out']:,} tokens"
-    line = (
-        f"Judged by {', '.join(found['judges'])}: {found['verdicts']} verdicts, "
-        f"{found['invalid']} invalid; {found['replies']} replies, {tokens}, {price}."
-    )
-    if found["own"]:
-        line += f" {', '.join(found['own'])} also writes the answers: it may favour its own."
-    return line
-
-
-def judging_json(recorded: "RecordedRun") -> dict[str, Any]:
-    """The same as values; empty without a judge."""
-    from ombud.lab import INVALID
-
-    costs = recorded.judging
-    judges: set[str] = set()
-    valid = 0
-    invalid = 0
-    for score in recorded.scores:
-        if score.by:
-            judges.add(score.by)
-            valid += score.value is not None
-            invalid += score.reason.startswith(INVALID)
-    if not judges or costs is None:
-        return {}
-    written = str(recorded.run.config.get("models", ""))
-    return {
-        "judges": sorted(judges),
-        "verdicts": valid + invalid,
-        "invalid": invalid,
-        "own": sorted(judge for judge in judges if judge in written),
-        **costs._asdict(),
-    }

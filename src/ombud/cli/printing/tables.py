@@ -3,7 +3,7 @@ nothing."""
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ombud.lab import Contrast, MetricSummary, PathCost, RecordedRun
@@ -92,8 +92,6 @@ def contrast_table(contrasts: Sequence["Contrast"]) -> str:
 
 def closing(recorded: "RecordedRun") -> str:
     """Where evidence was lost, how long it took, what it cost, what failed."""
-    from ombud.cli.lab.judging import judging_line
-
     observations = recorded.observations
     lines = (
         _lost_line(observations),
@@ -168,3 +166,44 @@ def _failed_line(observations: Sequence["Observation"]) -> str:
         return ""
     example = f"{failed[0].case.id}: {failed[0].error}"
     return f"The target failed {len(failed)} of {len(observations)} cases, such as {example}"
+
+
+def judging_line(recorded: "RecordedRun") -> str:
+    """Name the judges, their invalid verdicts and what they cost; empty without a judge."""
+    values = judging_json(recorded)
+    if not values:
+        return ""
+    price = "price not known" if values["price"] is None else f"{values['price']:.4f} US dollars"
+    tokens = f"{values['tokens_in']:,} + {values['tokens_out']:,} tokens"
+    line = (
+        f"Judged by {', '.join(values['judges'])}: {values['verdicts']} verdicts, "
+        f"{values['invalid']} invalid; {values['replies']} replies, {tokens}, {price}."
+    )
+    if values["own"]:
+        line += f" {', '.join(values['own'])} also writes the answers: it may favour its own."
+    return line
+
+
+def judging_json(recorded: "RecordedRun") -> dict[str, Any]:
+    """Collect the values of `judging_line`; empty without a judge."""
+    from ombud.lab import INVALID
+
+    costs = recorded.judging
+    judges: set[str] = set()
+    valid = 0
+    invalid = 0
+    for score in recorded.scores:
+        if score.by:
+            judges.add(score.by)
+            valid += score.value is not None
+            invalid += score.reason.startswith(INVALID)
+    if not judges or costs is None:
+        return {}
+    written = str(recorded.run.config.get("models", ""))
+    return {
+        "judges": sorted(judges),
+        "verdicts": valid + invalid,
+        "invalid": invalid,
+        "own": sorted(judge for judge in judges if judge in written),
+        **costs._asdict(),
+    }
