@@ -46,6 +46,8 @@ FLOOR["cache"] = -0.5
 """It knows nothing but the user's folders."""
 FLOOR["private_files"] = -0.5
 """It knows nothing but permissions."""
+FLOOR["cpu_time"] = -0.25
+"""It knows only threads: models, the ask flow and channels count with it."""
 FLOOR["proxies"] = -0.25
 """It knows only masking: settings, models and sources ask it where requests go."""
 FLOOR["registry"] = 0.5

@@ -10,6 +10,7 @@ OmbudError
 │   └── NotAllowed        not for whoever asks: HTTP 403
 ├── NotFound              no such document, answer or conversation: HTTP 404
 ├── Busy                  someone else holds the lease: exit code 3, HTTP 409
+├── TooMuchWork           one person has used up their CPU time: HTTP 429
 ├── SourceError           one document or site; ingest reports it and goes on
 ├── ModelError            a chat model or embedder call: HTTP 502
 │   ├── ModelUnavailable  worth retrying: HTTP 503
@@ -78,6 +79,15 @@ class NotFound(OmbudError):
 
 class Busy(OmbudError):
     exit_code, status, retryable = 3, 409, True
+
+
+class TooMuchWork(OmbudError):
+    status, retryable = 429, True
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: int = 1) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+        """Seconds until it may be tried again."""
 
 
 class SourceError(OmbudError): ...

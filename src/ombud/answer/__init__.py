@@ -34,7 +34,7 @@ from ombud.answer.triage.fine_tuned import (
 )
 from ombud.answer.triage.heads import CLASSES, HEADS, SCOPES, TOPICS, Head, Label
 from ombud.answer.triage.persons import wants_person
-from ombud.answer.triage.privacy import guard_search, remote_names, triage_embedder
+from ombud.answer.triage.privacy import guard_search, remote_names, triage_embedder, was_handed_over
 from ombud.answer.triage.sensitive import read_sensitive
 from ombud.answer.triage.weights import (
     Thresholds,
@@ -107,5 +107,6 @@ __all__ = [
     "triage_scores",
     "triage_weights_text",
     "wants_person",
+    "was_handed_over",
     "with_said_country",
 ]

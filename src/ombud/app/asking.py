@@ -18,6 +18,7 @@ from ombud.answer import (
     guard_search,
     remote_names,
     rules_elsewhere,
+    was_handed_over,
     with_said_country,
 )
 from ombud.app import measuring
@@ -25,7 +26,8 @@ from ombud.app.handoff.offers import offer_of
 from ombud.app.handoff.turns import BegunTurn, begin_turn, interrupt_turn
 from ombud.app.spending import path_of, with_calls
 from ombud.app.workspace import Workspace
-from ombud.errors import OmbudError, UnknownName
+from ombud.cpu_time import run_apart
+from ombud.errors import BadRequest, OmbudError, UnknownName
 from ombud.index import Filter
 from ombud.models import recorded
 from ombud.retrieve import (
@@ -47,6 +49,8 @@ from ombud.store import (
 from ombud.store import new_conversation as add_conversation
 from ombud.text import named_countries
 from ombud.types import (
+    LONGEST_MESSAGE,
+    MOST_MESSAGES,
     Answer,
     Chunk,
     Citation,
@@ -57,10 +61,11 @@ from ombud.types import (
     Plan,
     Question,
     Trace,
+    recent_history,
 )
 
 TURNS = 10
-"""Turns of a conversation that an answer looks back on."""
+"""Turns of a stored conversation that an answer looks back on."""
 
 
 class _GuardedSearch(NamedTuple):
@@ -91,13 +96,16 @@ async def ask(
     strategy or component that does not exist, NotFound for a conversation, IllegalTransition for
     one that a person has taken over.
     """
-    question = _with_history(workspace, question, conversation_id)
+    question = await asyncio.to_thread(_with_history, workspace, question, conversation_id)
+    is_private = was_handed_over(question.history)
+    question = _looking_back(question)
     answer = partial(
         _answer,
         workspace,
         question,
         plan=plan or {},
         conversation_id=conversation_id,
+        is_private=is_private,
         keep=keep,
         flow=flow,
     )
@@ -161,26 +169,63 @@ async def _answer(
     *,
     plan: Mapping[str, Any],
     conversation_id: str | None,
+    is_private: bool,
     keep: bool,
     flow: Callable[..., AskRun],
     on_event: OnEvent | None,
     begun: "asyncio.Task[BegunTurn] | None",
 ) -> Answer:
     """begun: the keeping of the question, which goes on beside its answering."""
-    await asyncio.to_thread(workspace.follow_index)
-    typed = question
-    question = with_said_country(typed, workspace.audiences.current()["countries"])
+    make = partial(
+        _make_answer,
+        workspace,
+        question,
+        plan=plan,
+        conversation_id=conversation_id,
+        is_private=is_private,
+        keep=keep,
+        flow=flow,
+        on_event=_on_this_loop(on_event),
+    )
+    answer, reasoning = await run_apart(make)
+    if begun is not None:
+        turn = await asyncio.shield(begun)
+        if turn.answer:
+            return turn.answer
+    if keep:
+        await asyncio.to_thread(_keep, workspace, question, answer, reasoning)
+        for hear in workspace.listeners:
+            hear(answer)
+    return answer
+
+
+async def _make_answer(
+    workspace: Workspace,
+    question: Question,
+    *,
+    plan: Mapping[str, Any],
+    conversation_id: str | None,
+    is_private: bool,
+    keep: bool,
+    flow: Callable[..., AskRun],
+    on_event: OnEvent | None,
+) -> tuple[Answer, str]:
+    """Answer without keeping anything, and return the model's reasoning beside it.
+
+    Runs on a thread of its own: it may read the store and work on texts without a detour."""
+    workspace.follow_index()
+    question = with_said_country(question, workspace.audiences.current()["countries"])
     planned = plan_of(workspace, question.asker, plan, served=keep)
     workspace.expect_reading(planned.plan)
     where = filter_of(workspace, question, planned.plan)
     parts = workspace.answering_for(planned.plan)
-    is_private = _is_known_private(workspace, conversation_id)
+    is_private = is_private or _is_known_private(workspace, conversation_id)
     with workspace.reading_place(served=keep) as may_read, recorded() as calls:
         parts = parts._replace(may_read=may_read)
         run = flow(question, planned.plan, where, parts, on_event, is_private=is_private)
         answer = await run.answer()
         if answer.trace.queries and not answer.trace.evidence:
-            await asyncio.to_thread(workspace.check_index)
+            workspace.check_index()
     hidden = _hidden_note(run.elsewhere, planned.plan)
     dated = _out_of_force_notes(workspace.today(), answer.citations)
     notes = (*answer.trace.notes, *hidden, *dated)
@@ -191,16 +236,19 @@ async def _answer(
         update={"conversation_id": conversation_id, "trace": with_calls(trace, calls, path)}
     )
     offer = offer_of(answer, question, workspace.settings.handoff, workspace.store)
-    answer = answer.model_copy(update={"offer": offer})
-    if begun is not None:
-        turn = await asyncio.shield(begun)
-        if turn.answer:
-            return turn.answer
-    if keep:
-        await asyncio.to_thread(_keep, workspace, typed, answer, run.reasoning)
-        for hear in workspace.listeners:
-            hear(answer)
-    return answer
+    return answer.model_copy(update={"offer": offer}), run.reasoning
+
+
+def _on_this_loop(on_event: OnEvent | None) -> OnEvent | None:
+    """Call the listener on the loop of the caller, in order, whichever thread has news."""
+    if on_event is None:
+        return None
+    loop, hear = asyncio.get_running_loop(), on_event
+
+    def tell(name: str, data: dict[str, Any]) -> None:
+        loop.call_soon_threadsafe(hear, name, data)
+
+    return tell
 
 
 async def search(
@@ -220,24 +268,28 @@ async def search(
         request["k"] = k
     if mode is not None:
         request["mode"] = mode
-    planned = plan_of(workspace, person, request)
-    question = Question(
-        text=query,
-        asker=person,
-        history=tuple(history),
-        as_of=as_of,
-    )
+    _check_history(history)
+    question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
+    is_private = was_handed_over(history)
+    question = _looking_back(question)
+    return await run_apart(partial(_search, workspace, question, request, is_private))
+
+
+async def _search(
+    workspace: Workspace, question: Question, request: Mapping[str, Any], is_private: bool
+) -> tuple[Evidence, Trace]:
+    """Runs on a thread of its own, as `_make_answer` does."""
+    planned = plan_of(workspace, question.asker, request)
     where = filter_of(workspace, question, planned.plan)
-    await asyncio.to_thread(workspace.follow_index)
+    workspace.follow_index()
     with recorded() as calls:
-        known_words = workspace.index.known_words
-        reading = await asyncio.to_thread(read_question, question, where, known_words)
-        guarded = await asyncio.to_thread(_guarded, workspace, question, reading.question)
+        reading = read_question(question, where, workspace.index.known_words)
+        guarded = _guarded(workspace, question, reading.question, is_private)
         result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
         if not result.evidence.hits:
-            await asyncio.to_thread(workspace.check_index)
+            workspace.check_index()
         parts = workspace.answering_for(planned.plan)._replace(knowledge=guarded.knowledge)
-        elsewhere = await asyncio.to_thread(rules_elsewhere, question, result, where, parts)
+        elsewhere = rules_elsewhere(question, result, where, parts)
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
     dated = _out_of_force_notes(workspace.today(), chunks)
@@ -317,6 +369,9 @@ def stored_reasoning(workspace: Workspace, answer_id: str) -> str:
 def _with_history(
     workspace: Workspace, question: Question, conversation_id: str | None
 ) -> Question:
+    """The question with the messages before it, those that it brings or those that are stored.
+    Raises BadRequest for more than a conversation has, NotFound for an unknown conversation."""
+    _check_history(question.history)
     if not conversation_id:
         return question
     turns = 0 if question.history else TURNS  # an unknown conversation is an error either way
@@ -324,6 +379,25 @@ def _with_history(
     if question.history:
         return question
     return question.model_copy(update={"history": tuple(history)})
+
+
+def _looking_back(question: Question) -> Question:
+    """The question with as much of its history as an answer looks back on."""
+    return question.model_copy(update={"history": recent_history(question.history)})
+
+
+def _check_history(history: Sequence[Message]) -> None:
+    if len(history) > MOST_MESSAGES:
+        raise BadRequest(
+            f"A question may bring at most {MOST_MESSAGES} earlier messages, not {len(history):,}.",
+            hint="Send the latest ones.",
+        )
+    longest = max((len(message.content) for message in history), default=0)
+    if longest > LONGEST_MESSAGE:
+        raise BadRequest(
+            f"An earlier message may have at most {LONGEST_MESSAGE:,} characters, not {longest:,}.",
+            hint="Shorten it.",
+        )
 
 
 def _keep(workspace: Workspace, question: Question, answer: Answer, reasoning: str) -> None:
@@ -339,12 +413,14 @@ def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool
     return is_sensitive_conversation(workspace.store, conversation_id)
 
 
-def _guarded(workspace: Workspace, typed: Question, question: Question) -> _GuardedSearch:
+def _guarded(
+    workspace: Workspace, typed: Question, question: Question, is_private: bool
+) -> _GuardedSearch:
     """What is not answered needs triage only where something could leave this machine."""
     knowledge = workspace.index
     if workspace.settings.models.sensitive == "allowed" or not remote_names(knowledge):
         return _GuardedSearch(question, knowledge)
-    guarded = guard_search(question, typed, workspace.answering)
+    guarded = guard_search(question, typed, workspace.answering, is_private=is_private)
     return _GuardedSearch(guarded.question, guarded.parts.knowledge, guarded.degraded)
 
 

@@ -36,6 +36,13 @@ class ServerSettings(Section):
         description="Requests one browser may send for long, and half the burst at once. 0 = no "
         "limit.",
     )
+    person_cpu_seconds: float = Field(
+        30,
+        ge=0,
+        description="CPU seconds a minute that answering one person may use for long, and twice as "
+        "many at once; more is refused with 429. A client that asks for many people counts as one. "
+        "0 = no limit.",
+    )
     public_url: str = Field(
         "",
         description="Address by which people reach it, such as https://ask.example.com; empty = "

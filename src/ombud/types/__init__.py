@@ -45,6 +45,7 @@ from ombud.types.events import (
     Transferred,
     Unclaimed,
 )
+from ombud.types.histories import LONGEST_MESSAGE, MOST_MESSAGES, recent_history
 from ombud.types.measuring import Case, CaseType, Observation, Passage, Reference, Run, Score
 from ombud.types.people import (
     Account,
@@ -60,6 +61,8 @@ from ombud.types.records import Record
 from ombud.types.retired import RETIRED_FIELDS, RETIRED_VALUES, load_record
 
 __all__ = [
+    "LONGEST_MESSAGE",
+    "MOST_MESSAGES",
     "PRIVACY",
     "RETIRED_FIELDS",
     "RETIRED_VALUES",
@@ -132,4 +135,5 @@ __all__ = [
     "Triplet",
     "Unclaimed",
     "load_record",
+    "recent_history",
 ]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.requests import HTTPConnection
 
 from ombud.answer import SuppliedEvidence
 from ombud.app import (
@@ -19,12 +20,13 @@ from ombud.app import (
     sync_progress,
     usage_json,
 )
-from ombud.channels import OwnPlace
+from ombud.channels import AskingPlaces, OwnPlace
 from ombud.errors import NotAllowed, StoreError
 from ombud.types import Answer, Chunk, Document, Person, Question, Trace
 from ombud.web import stream
 from ombud.web.live.secrets import Asking, key_of
 from ombud.web.problems import Problem
+from ombud.web.rate_limit import network_of
 from ombud.web.shapes import (
     AskIn,
     ConversationIn,
@@ -86,8 +88,15 @@ def workspace_of(request: Request) -> Workspace:
     return request.app.state.workspace  # type: ignore[no-any-return]
 
 
+def payer_of(request: HTTPConnection) -> str:
+    """Whose CPU time a request uses: the account or key of who asks, else the address."""
+    address = request.client.host if request.client else ""
+    return key_of(request) or network_of(address)
+
+
 def place_of(request: Request) -> OwnPlace:
-    return request.app.state.places.of(key_of(request))  # type: ignore[no-any-return]
+    places: AskingPlaces = request.app.state.places
+    return places.of(key_of(request), payer_of(request))
 
 
 CurrentWorkspace = Annotated[Workspace, Depends(workspace_of)]
@@ -106,19 +115,22 @@ Reader = Annotated[Person, Depends(reader_of)]
 
 
 @router.post("/api/v1/search", responses=POSTED)
-async def search(body: SearchIn, workspace: CurrentWorkspace, caller: Asking) -> SearchOut:
+async def search(
+    body: SearchIn, workspace: CurrentWorkspace, place: Place, caller: Asking
+) -> SearchOut:
     """Passages for a query, best first, from the person's country and from everywhere."""
     history = [turn.noun() for turn in body.history or ()]
-    evidence, trace = await asking.search(
-        workspace,
-        body.query,
-        asker_of(body, caller),
-        k=body.k,
-        mode=body.mode,
-        as_of=body.as_of,
-        history=history,
-        plan=plan_of(body, caller),
-    )
+    async with place:
+        evidence, trace = await asking.search(
+            workspace,
+            body.query,
+            asker_of(body, caller),
+            k=body.k,
+            mode=body.mode,
+            as_of=body.as_of,
+            history=history,
+            plan=plan_of(body, caller),
+        )
     return SearchOut.of(evidence, shown_trace(trace, caller))
 
 

@@ -3,6 +3,7 @@ person browses."""
 
 import logging
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,7 +13,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from ombud.errors import OmbudError
+from ombud.errors import OmbudError, TooMuchWork
 from ombud.web.layout import page
 from ombud.web.logs import told
 
@@ -97,9 +98,15 @@ def respond(request: Request, error: Exception) -> Response:
         response = HTMLResponse(page("problem.html", settings, problem=found), found.status)
     else:
         response = _json(found)
-    if isinstance(error, HTTPException):
-        response.headers.update(error.headers or {})
+    response.headers.update(_headers(error))
     return response
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    """What the response says beside its body."""
+    if isinstance(error, TooMuchWork):
+        return {"retry-after": str(error.retry_after)}
+    return (error.headers or {}) if isinstance(error, HTTPException) else {}
 
 
 def _is_form(request: Request) -> bool:

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ombud.app import Workspace, callers, library, signing_in
 from ombud.channels import (
     AskingPlaces,
+    CpuBudget,
     completions,
     mounted_mcp,
     opened_teams,
@@ -66,7 +67,9 @@ def create_app(workspace: Workspace) -> FastAPI:
         lifespan=running,
     )
     app.state.workspace = workspace
-    app.state.places = AskingPlaces(workspace.settings.server.concurrency)
+    limits = workspace.settings.server
+    budget = CpuBudget(limits.person_cpu_seconds)
+    app.state.places = AskingPlaces(limits.concurrency, budget)
     app.state.meters = Meters(workspace)
     app.state.callers = callers.Callers(workspace)
     app.state.tries = signing_in.Tries()

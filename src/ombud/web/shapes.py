@@ -22,6 +22,8 @@ from ombud.errors import BadRequest, BadSetting
 from ombud.settings import merge_plan
 from ombud.text import read_country
 from ombud.types import (
+    LONGEST_MESSAGE,
+    MOST_MESSAGES,
     Audience,
     Chunk,
     Document,
@@ -106,7 +108,7 @@ class PersonIn(Shape):
 
 class Turn(Shape):
     role: Role
-    content: Annotated[str, Field(max_length=20_000)]
+    content: Annotated[str, Field(max_length=LONGEST_MESSAGE)]
 
     def noun(self) -> Message:
         return Message(role=self.role, content=self.content)
@@ -120,7 +122,7 @@ class SearchIn(Shape):
     as_of: Day | None = None
     plan: PlanFields = None
     """Fields of Plan to set for this search; `k` and `mode` beside it win."""
-    history: Annotated[list[Turn], Field(max_length=100)] | None = None
+    history: Annotated[list[Turn], Field(max_length=MOST_MESSAGES)] | None = None
 
 
 class EvidenceIn(Shape):
@@ -169,7 +171,7 @@ class AskIn(Shape):
     conversation_id: Name | None = None
     message_id: Key | None = None
     """UUID of the sender: the same again in a conversation is the same question."""
-    history: Annotated[list[Turn], Field(max_length=100)] | None = None
+    history: Annotated[list[Turn], Field(max_length=MOST_MESSAGES)] | None = None
     evidence: Annotated[list[EvidenceIn], Field(max_length=100)] | None = None
     """Passages to answer from, in place of a search; for measuring. Such an answer is not kept, so
     it stands in no conversation."""

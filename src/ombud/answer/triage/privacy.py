@@ -52,13 +52,22 @@ def guard(
     return Guarded(question, kept, (note,))
 
 
-def guard_search(question: Question, typed: Question, parts: AnswerParts) -> Guarded:
+def guard_search(
+    question: Question, typed: Question, parts: AnswerParts, *, is_private: bool = False
+) -> Guarded:
     """The same for a question that is only searched for. typed: as it came in, before words were
     read otherwise."""
     parts = parts._replace(chat=None, verifier=None)
     triage = parts.triage or open_triage(parts.sensitive)
     triaged = triaged_message(triage, question, typed, parts.knowledge.engine)
-    return guard(question, parts, triaged)
+    return guard(question, parts, triaged, is_private=is_private)
+
+
+def was_handed_over(history: Sequence[Message]) -> bool:
+    """Tell from our own words whether a message in it was handed over; cheap enough for a long
+    conversation, of which only the last turns are read again."""
+    answers = [message.content for message in history if message.role == "assistant"]
+    return any(map(wording.is_handed_over, answers))
 
 
 def follows_sensitive(history: Sequence[Message], triage: Triage) -> bool:

@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from ombud.app import Workspace, asking, callers
 from ombud.channels.openai.shapes import (
-    LONGEST_MESSAGE,
+    LARGEST_MESSAGE,
     LONGEST_QUESTION,
     ChatRequest,
     WrongRequestError,
@@ -25,8 +25,8 @@ from ombud.channels.openai.shapes import (
 from ombud.channels.openai.tasks import task_reply
 from ombud.channels.openai.wording import GrowingText, annotations, message_text
 from ombud.channels.places import OwnPlace
-from ombud.errors import OmbudError
-from ombud.types import Answer, Citation, Message, Question
+from ombud.errors import OmbudError, TooMuchWork
+from ombud.types import LONGEST_MESSAGE, Answer, Citation, Message, Question
 
 NAME = "ombud"
 """The model; `ombud/PERSONA` writes for a persona."""
@@ -76,8 +76,11 @@ async def complete(request: Request) -> Response:
         if said:
             return _task(body, said)
         asked = _asked(request, body, persona)
-        owner = callers.caller_of(request.scope).key or asked.question.asker.id
-        place: OwnPlace = request.app.state.places.of(owner)
+        account = callers.caller_of(request.scope).key
+        owner = account or asked.question.asker.id
+        address = request.client.host if request.client else ""
+        place: OwnPlace = request.app.state.places.of(owner, account or address)
+        place.check()
         if body.stream:
             return StreamingResponse(
                 _stream(workspace, asked, place), media_type="text/event-stream"
@@ -129,9 +132,14 @@ def _asked(request: Request, body: ChatRequest, persona: str) -> _Asked:
     history: list[Message] = []
     for message in before:
         if message.role == "user" or message.role == "assistant":
-            said = message.text()[:LONGEST_MESSAGE]
-            if said.strip():
-                history.append(Message(role=message.role, content=said))
+            content = message.text()
+            if len(content) > LARGEST_MESSAGE:
+                raise WrongRequestError(
+                    f"A message may have at most {LARGEST_MESSAGE:,} characters.", param="messages"
+                )
+            if content.strip():
+                cut = content[:LONGEST_MESSAGE]
+                history.append(Message(role=message.role, content=cut))
     caller = callers.caller_of(request.scope)
     wanted = body.person(persona)
     asker = caller.person(wanted, wanted.model_fields_set)
@@ -195,7 +203,10 @@ def _refused(error: Exception) -> Response:
     status, body = error_json(error)
     if status >= 500 and not isinstance(error, OmbudError):
         logger.error("A chat completion failed: %s", type(error).__name__)
-    return JSONResponse(body, status_code=status)
+    headers = {}
+    if isinstance(error, TooMuchWork):
+        headers["retry-after"] = str(error.retry_after)
+    return JSONResponse(body, status_code=status, headers=headers)
 
 
 # Streaming ----------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ombud.errors import OmbudError
-from ombud.types import Person
+from ombud.types import MOST_MESSAGES, Person
 
-MOST_MESSAGES = 500
-LONGEST_MESSAGE = 20_000
-"""Characters of one before the question."""
+LARGEST_MESSAGE = 200_000
+"""Characters of one before the question, which may hold a pasted document; its beginning counts."""
 LONGEST_QUESTION = 4_000
 
 

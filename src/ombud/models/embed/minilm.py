@@ -3,7 +3,6 @@ tokenizer.json."""
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.cache import user_cache
+from ombud.cpu_time import MeteredThreads
 from ombud.errors import MissingExtra, SetupError
 from ombud.models.embed.counting import counter
 from ombud.models.embed.delta import Weights, check_delta, learnt_whole, merged
@@ -60,9 +60,7 @@ class OnnxEmbedder:
         self._session, self._tokenizer = open_onnx(
             graph, tokenizer, what="embedding model", hint=hint
         )
-        self._threads = ThreadPoolExecutor(
-            threads or os.cpu_count() or 1, thread_name_prefix="embed"
-        )
+        self._threads = MeteredThreads(threads or os.cpu_count() or 1, thread_name_prefix="embed")
         self._count = counter(self._tokenizer)
         self._inputs = {i.name for i in self._session.get_inputs()}
         self._outputs = [o.name for o in self._session.get_outputs()]

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ombud.cpu_time import MeteredThreads
 from ombud.models.embed.delta import merged
 from ombud.models.embed.minilm import WEIGHTS_SHA256, cached_graph, installed_minilm
 from ombud.models.embed.onnx_graph import read_safetensors
@@ -43,7 +43,7 @@ class Reader:
         self.fingerprint = fingerprint
         hint = f"Delete {graph.name}; it is built again."
         self._session, self._tokenizer = open_onnx(graph, tokenizer, what="reader", hint=hint)
-        self._threads = ThreadPoolExecutor(threads or os.cpu_count() or 1, "read")
+        self._threads = MeteredThreads(threads or os.cpu_count() or 1, "read")
 
     def read(self, question: str, passages: Sequence[ReaderPassage]) -> list[Reading]:
         """Each passage by itself, so that none depends on its neighbours."""

@@ -4,12 +4,12 @@ import asyncio
 import math
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ombud.cpu_time import MeteredThreads
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable, SetupError
 from ombud.models.embed.onnx_session import open_onnx, require_files
 from ombud.settings import ModelSettings
@@ -42,9 +42,7 @@ class CrossEncoder:
         self._session, self._tokenizer = open_onnx(
             graph, tokenizer, what="cross-encoder", hint=FILES
         )
-        self._threads = ThreadPoolExecutor(
-            threads or os.cpu_count() or 1, thread_name_prefix="rerank"
-        )
+        self._threads = MeteredThreads(threads or os.cpu_count() or 1, thread_name_prefix="rerank")
         self._inputs = {i.name for i in self._session.get_inputs()}
         self._special = self._tokenizer.num_special_tokens_to_add(is_pair=True)
         try:

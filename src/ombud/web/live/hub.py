@@ -4,11 +4,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
 from ombud.app import Workspace, advising
+from ombud.cpu_time import MeteredThreads
 from ombud.errors import OmbudError
 from ombud.store import News, TypingSignal, newest, news_since
 
@@ -51,7 +51,7 @@ class Hub:
         """Of those who wait at our own desk, as they were told last."""
         self._watchers: set[Watcher] = set()
         self._woken = asyncio.Event()
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="live")
+        self._threads = MeteredThreads(THREADS, thread_name_prefix="live")
         self._event = 0
         self._signal = 0
         self._gaps: dict[int, float] = {}

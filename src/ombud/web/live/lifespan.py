@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from ombud.app import Workspace, caring
+from ombud.cpu_time import MeteredThreads
 from ombud.handoff import Delivery, open_desk
 from ombud.store import signal_typing
 from ombud.web.live.hub import Hub
@@ -22,6 +23,7 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
     workspace: Workspace = app.state.workspace
     app.state.hub = Hub(workspace)
     app.state.delivery = _delivery(workspace)
+    asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="serve"))
     works: list[Coroutine[Any, Any, None]] = [app.state.hub.run(), caring.care(workspace)]
     if app.state.teams is not None:
         works.append(app.state.teams.run())

@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -16,11 +17,13 @@ from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from ombud.app import advising, conversing
+from ombud.channels import CpuBudget
 from ombud.errors import BadRequest, NotFound, OmbudError
 from ombud.handoff import Delivery
 from ombud.settings import AdvisorSettings
 from ombud.store import TypingSignal, signal_typing
 from ombud.types import Session
+from ombud.web.api import payer_of
 from ombud.web.live.advisor import advisor_at, board_of, check_handed
 from ombud.web.live.hub import Hub
 from ombud.web.live.secrets import key_of
@@ -42,12 +45,14 @@ async def live(websocket: WebSocket) -> None:
     """What happens in conversations, as it happens."""
     hub: Hub = websocket.app.state.hub
     await websocket.accept()
+    budget: CpuBudget = websocket.app.state.places.budget
+    payer = payer_of(websocket)
     socket = _LiveSocket(websocket, hub, websocket.app.state.delivery)
     hub.add(socket)
     telling = asyncio.create_task(socket.tell())
     try:
-        with suppress(WebSocketDisconnect):
-            await socket.listen()
+        with suppress(WebSocketDisconnect), budget.charging(payer):
+            await socket.listen(partial(budget.check, payer))
     finally:
         hub.remove(socket)
         telling.cancel()
@@ -167,13 +172,14 @@ class _LiveSocket:
 
     # What the client says ----------------------------------------------------------------------
 
-    async def listen(self) -> None:
-        """Hear what the client says, until it goes."""
+    async def listen(self, check_budget: Callable[[], None]) -> None:
+        """Act on what the client sends, until it goes."""
         while True:
             said = await self._websocket.receive()
             if said["type"] == "websocket.disconnect":
                 return
             try:
+                check_budget()
                 await self._hear(_read(said.get("text") or ""))
             except OmbudError as failed:
                 error = {"detail": str(failed), "hint": failed.hint}
