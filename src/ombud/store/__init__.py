@@ -7,6 +7,7 @@ SQLite with write-ahead log by default; any SQLAlchemy URL of PostgreSQL.
 from ombud.store.administration.accounts import (
     change_account,
     find_account,
+    find_password,
     find_subject,
     list_accounts,
     login_account,
@@ -284,6 +285,7 @@ __all__ = [
     "find_account",
     "find_document",
     "find_event",
+    "find_password",
     "find_reply",
     "find_run",
     "find_subject",

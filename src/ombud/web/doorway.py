@@ -1,24 +1,25 @@
 """`/login`: with a password, or by the organisation's provider."""
 
 import asyncio
-from functools import partial
 from typing import Annotated
-from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ombud.app import Workspace, provider, signing_in
-from ombud.errors import NotSignedIn, OmbudError
+from ombud.errors import Busy, NotSignedIn, OmbudError
 from ombud.types import Account
 from ombud.web.access import LOGIN
+from ombud.web.admin.forms import read_form
 from ombud.web.api import CurrentWorkspace
 from ombud.web.layout import page
+from ombud.web.rate_limit import network_of
 
 BEGUN = "ombud_begun"
 """Cookie of a browser that the provider will send back."""
 BEGUN_SECONDS = 600
 HOME = "/"
+MOST_FIELDS = 10
 
 router = APIRouter(include_in_schema=False)
 Next = Annotated[str, Query(max_length=2000)]
@@ -33,24 +34,18 @@ def login(workspace: CurrentWorkspace, next: Next = HOME) -> Response:  # noqa: 
 
 @router.post("/login")
 async def sign_in(request: Request, workspace: CurrentWorkspace) -> Response:
-    said = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
-    name, password = (said.get(field, [""])[0] for field in ("name", "password"))
-    place = own_path(said.get("next", [HOME])[0])
+    form = await read_form(request, most_fields=MOST_FIELDS)
+    name, password = (form.fields.get(field, [""])[0] for field in ("name", "password"))
+    place = own_path(form.one("next"))
     try:
         if workspace.settings.identity.kind != "local":
             raise NotSignedIn("Nobody signs in with a password here.")
         address = request.client.host if request.client else ""
-        _, secret = await asyncio.to_thread(
-            partial(
-                signing_in.sign_in,
-                workspace,
-                request.app.state.tries,
-                name=name,
-                password=password,
-                address=address,
-            )
+        throttle = request.app.state.throttle
+        _, secret = await signing_in.sign_in(
+            workspace, throttle, name, password, network_of(address)
         )
-    except NotSignedIn as refused:
+    except (NotSignedIn, Busy) as refused:
         return _page(workspace, place, refused, name)
     response = RedirectResponse(place, status_code=303)
     _keep(workspace, response, secret)

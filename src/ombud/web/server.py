@@ -72,7 +72,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     app.state.places = AskingPlaces(limits.concurrency, budget)
     app.state.meters = Meters(workspace)
     app.state.callers = callers.Callers(workspace)
-    app.state.tries = signing_in.Tries()
+    app.state.throttle = signing_in.Throttle()
     if workspace.settings.server.metrics:
         app.include_router(metrics_router)
     app.include_router(api.router)

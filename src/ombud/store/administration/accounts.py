@@ -83,6 +83,12 @@ def login_account(store: Store, secret: str, now: float) -> Account | None:
     return _account(row) if row else None
 
 
+def find_password(store: Store, name: str) -> tuple[Account | None, str]:
+    """(who is called so, the hash of their password; empty = none)."""
+    row = _row(store, accounts.c.name == name)
+    return (_account(row), str(row.password)) if row else (None, "")
+
+
 def password_of(store: Store, identity: str) -> str:
     """Its hash; empty = none."""
     row = _row(store, accounts.c.id == identity)

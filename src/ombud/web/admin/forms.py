@@ -15,6 +15,8 @@ from ombud.web.layout import page
 from ombud.web.problems import Problem
 
 MOST_FILES = 50
+MOST_FIELDS = 200
+NO_FORM = BadRequest("This is no form.", hint="Send it as a page does.")
 TABS: Sequence[tuple[str, str, frozenset[str]]] = (
     ("/admin", "Usage", frozenset({"policy", "lab", "admin"})),
     ("/admin/sources", "Sources", frozenset({"policy", "lab", "admin"})),
@@ -71,23 +73,37 @@ Show = Callable[[Workspace, callers.Caller, RefusedForm], str]
 """A page as HTML."""
 
 
-async def read_form(request: Request, again: Show | None = None) -> Form:
+async def read_form(
+    request: Request, again: Show | None = None, most_fields: int = MOST_FIELDS
+) -> Form:
     """again: the page of the form; what is refused from now on is said on it, above the form.
 
-    Raises BadRequest for a body that is no form."""
+    Raises BadRequest for a body that is no form, and HTTPException (400) for one that is broken or
+    has too many fields or files."""
     kind = request.headers.get("content-type", "").partition(";")[0]
     if kind not in ("", "application/x-www-form-urlencoded", "multipart/form-data"):
-        raise BadRequest("This is no form.", hint="Send it as a page does.")
+        raise NO_FORM
     form = Form({}, [])
-    async with request.form(max_files=MOST_FILES, max_fields=200) as parts:
-        for name, value in parts.multi_items():
-            if not isinstance(value, UploadFile):
-                form.fields.setdefault(name, []).append(value)
-            elif value.filename:
-                form.files.append((value.filename, await value.read()))
+    try:
+        async with request.form(max_files=MOST_FILES, max_fields=most_fields) as parts:
+            for name, value in parts.multi_items():
+                if not isinstance(value, UploadFile):
+                    form.fields.setdefault(_text(name), []).append(_text(value))
+                elif value.filename:
+                    form.files.append((_text(value.filename), await value.read()))
+    except UnicodeError as garbled:  # in a character set of the sender's choice
+        raise NO_FORM from garbled
     if again is not None:
         request.state.again = _with_problem(again, request, form)
     return form
+
+
+def _text(value: str) -> str:
+    """The value, which a database can store. Raises UnicodeError."""
+    value.encode()
+    if "\0" in value:
+        raise UnicodeError
+    return value
 
 
 def _with_problem(again: Show, request: Request, form: Form) -> Callable[[Problem], str]:

@@ -1,0 +1,114 @@
+"""How fast passwords may be tried. Wrong ones make the next ones wait a little; a stranger's tries
+never turn a right password away."""
+
+import asyncio
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from ombud.errors import Busy
+
+T = TypeVar("T")
+FORGIVING_SECONDS = 30.0
+"""After this time one wrong password is forgotten."""
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 4.0
+"""Seconds: people wait for that, and it makes trying passwords of 12 characters hopeless."""
+MOST_REMEMBERED = 10_000
+
+
+class Limit(NamedTuple):
+    """What one name, one address, or the two together may do."""
+
+    free: int
+    """Tries before the pauses begin."""
+    waiting: int
+    """Tries that may wait at once; one more turns the oldest away."""
+
+
+BOTH = Limit(free=5, waiting=3)
+EITHER = Limit(free=20, waiting=16)
+Owner = tuple[str, str]
+"""Name and address; an empty one stands for all of them."""
+
+
+class Throttle:
+    """Counts tries by name, by address and by the two together, in one process and event loop.
+
+    Each try that is not free waits up to `LONGEST_PAUSE`, without a thread, and is checked then."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._clock = clock
+        self._sleep = sleep
+        self._tries: OrderedDict[Owner, tuple[float, float]] = OrderedDict()
+        self._waiting: defaultdict[Owner, list[asyncio.Future[None]]] = defaultdict(list)
+
+    async def take_turn(
+        self, name: str, address: str, check: Callable[[], Awaitable[T | None]]
+    ) -> T | None:
+        """What `check` gives, after the pause; None = a wrong password. Raises Busy where newer
+        tries have taken the place of this one."""
+        limits = {(name, address): BOTH, (name, ""): EITHER, ("", address): EITHER}
+        pause = max(self._count(owner, limit) for owner, limit in limits.items())
+        turned_away: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._enter(limits, turned_away)
+        passing = asyncio.ensure_future(self._checked(pause, check))
+        first: list[asyncio.Future[Any]] = [passing, turned_away]
+        try:
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+            if not passing.done():
+                raise Busy(
+                    "Too many people sign in with this name, or from this address.",
+                    hint="Try again in a few seconds.",
+                )
+            result = passing.result()
+        finally:
+            passing.cancel()
+            self._leave(list(limits), turned_away)
+        if result is not None:
+            self._forgive(name, address)
+        return result
+
+    async def _checked(self, pause: float, check: Callable[[], Awaitable[T | None]]) -> T | None:
+        if pause:
+            await self._sleep(pause)
+        return await check()
+
+    def _count(self, owner: Owner, limit: Limit) -> float:
+        """Count one more try; the seconds that it waits."""
+        tries = self._remembered(owner) + 1
+        # What is counted beyond the longest pause would only last longer.
+        self._tries[owner] = (min(tries, 2 * limit.free), self._clock())
+        self._tries.move_to_end(owner)
+        while len(self._tries) > MOST_REMEMBERED:
+            self._tries.popitem(last=False)
+        beyond = min(tries, 2 * limit.free) - limit.free
+        return min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (beyond - 1)) if beyond > 0 else 0.0
+
+    def _remembered(self, owner: Owner) -> float:
+        tries, at = self._tries.get(owner, (0.0, 0.0))
+        return max(0.0, tries - (self._clock() - at) / FORGIVING_SECONDS)
+
+    def _forgive(self, name: str, address: str) -> None:
+        """The password was right."""
+        self._tries.pop((name, address), None)
+        for owner in ((name, ""), ("", address)):
+            self._tries[owner] = (max(0.0, self._remembered(owner) - 1), self._clock())
+
+    def _enter(self, limits: dict[Owner, Limit], turned_away: "asyncio.Future[None]") -> None:
+        for owner, limit in limits.items():
+            waiting = [one for one in self._waiting[owner] if not one.done()]
+            if len(waiting) >= limit.waiting:
+                waiting.pop(0).set_result(None)
+            self._waiting[owner] = [*waiting, turned_away]
+
+    def _leave(self, owners: Sequence[Owner], turned_away: "asyncio.Future[None]") -> None:
+        for owner in owners:
+            others = [one for one in self._waiting.pop(owner, []) if one is not turned_away]
+            if others:
+                self._waiting[owner] = others
