@@ -61,6 +61,12 @@ class User:
     def join(self, room: str) -> None:
         self.call("POST", "join", room, json={})
 
+    def find(self, alias: str) -> str:
+        """The room of an alias; empty where there is none yet."""
+        place = f"/_matrix/client/v3/directory/room/{quote(alias, safe='')}"
+        response = self._client.get(place)
+        return str(response.json()["room_id"]) if response.status_code == 200 else ""
+
     def may_join(self, room: str) -> bool:
         """Goes in, once the room is there and we are invited."""
         place = f"/_matrix/client/v3/join/{quote(room, safe='')}"

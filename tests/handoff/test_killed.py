@@ -67,6 +67,50 @@ def test_one_server_on_a_file_loses_nothing_when_it_is_killed(tmp_path: Path) ->
         replica.stop()
 
 
+def test_advisors_see_nothing_after_the_end_while_the_server_is_killed(tmp_path: Path) -> None:
+    replica = Replica(workspace(tmp_path / "home", ""), {})
+    replica.start()
+
+    def restart() -> None:
+        replica.kill()
+        replica.start()
+
+    key = {"ombud-key": secrets.token_hex(16)}
+    killer = Killer(KILLS, 5, [restart])
+    talks = 0
+    try:
+        with (
+            closing(Persistent([replica.url], 6, key)) as employee,
+            closing(Persistent([replica.url], 7, {"cookie": "ombud_advisor=advisor"})) as advisor,
+        ):
+            killer.start()
+            while killer.is_alive() or talks < KILLS:
+                assert after_the_end(employee, advisor) == []
+                talks += 1
+    finally:
+        killer.join()
+        replica.stop()
+    assert killer.failed is None
+    print(f"conversations: {talks}, kills: {killer.done}")
+
+
+def after_the_end(employee: Persistent, advisor: Persistent) -> list[str]:
+    """One conversation with an advisor; returns what they see of the question that follows it."""
+    identity = employee.send("POST", "/api/v1/conversations", json={}).json()["id"]
+    own, desk = f"/api/v1/conversations/{identity}", f"/api/v1/desk/{identity}"
+    employee.send("POST", f"{own}/handoff", json={})
+    advisor.send("POST", f"{desk}/claim", json={})
+    before = {"id": str(uuid.uuid4()), "text": "before the end"}
+    employee.send("POST", f"{own}/messages", json=before)
+    advisor.send("POST", f"{desk}/end", json={"reason": "solved"})
+    asked = {"question": "Am I paid when I am ill?", "conversation_id": identity}
+    employee.send("POST", "/api/v1/ask", json=asked)
+    events = advisor.send("GET", desk).json()["events"]
+    texts = [event["text"] for event in events if event["kind"] in {"message", "answer"}]
+    assert texts.pop(0) == before["text"]
+    return texts
+
+
 def talk_while_killed(urls: list[str], killer: Killer) -> None:
     """Both sides speak in turn until nothing is killed any more; each tries until it is taken."""
     key = {"ombud-key": secrets.token_hex(16)}

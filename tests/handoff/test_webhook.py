@@ -1,9 +1,6 @@
 """The webhook desk, against a real HTTP server that checks signatures by itself."""
 
 import asyncio
-import base64
-import hashlib
-import hmac
 import json
 import socket
 import threading
@@ -14,11 +11,8 @@ from uuid import uuid4
 
 import pytest
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
+from handoff.help_desk import KEY, HelpDesk
 from handoff.memory import Memory, new_ticket
 from handoff.relay import relayed
 from ombud.errors import BadRequest, BadSetting, HandoffError, Undelivered
@@ -28,53 +22,14 @@ from ombud.handoff.desks.webhook import WebhookDesk, inbound, open_webhook
 from ombud.handoff.signatures import BadSignature, sign, verify
 from ombud.settings import HandoffSettings
 
-KEY = b"0123456789abcdef0123456789abcdef"
 NOW = 1_800_000_000.0
-
-
-class HelpDesk:
-    """Another system: keeps each id once, and answers as it is told to."""
-
-    def __init__(self) -> None:
-        self.port = 0
-        self.tickets: dict[str, list[dict[str, Any]]] = {}
-        self.tries: list[tuple[str, str]] = []
-        self.answers: list[tuple[int, dict[str, str]]] = []
-        """Status and headers of the next answers that are not "it has it"."""
-        self._ids: set[str] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/ombud"
-
-    def kept(self, ticket_id: str) -> list[tuple[str, str]]:
-        return [(entry["type"], entry.get("text", "")) for entry in self.tickets[ticket_id]]
-
-    async def receive(self, request: Request) -> Response:
-        body, headers = await request.body(), request.headers
-        message_id, timestamp = headers["webhook-id"], headers["webhook-timestamp"]
-        signed = f"{message_id}.{timestamp}.".encode() + body
-        digest = base64.b64encode(hmac.new(KEY, signed, hashlib.sha256).digest()).decode()
-        if headers["webhook-signature"] != f"v1,{digest}":
-            return Response(status_code=401)
-        self.tries.append((message_id, timestamp))
-        if self.answers:
-            status, answered = self.answers.pop(0)
-            return Response(status_code=status, headers=answered)
-        if message_id in self._ids:
-            return Response(status_code=409)
-        entry = json.loads(body)
-        assert entry["id"] == message_id
-        self._ids.add(message_id)
-        self.tickets.setdefault(entry["ticket"]["id"], []).append(entry)
-        return Response(status_code=202)
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[HelpDesk]:
     help_desk = HelpDesk()
-    app = Starlette(routes=[Route("/ombud", help_desk.receive, methods=["POST"])])
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", lifespan="off"))
+    config = uvicorn.Config(help_desk.app(), log_level="warning", ws="none", lifespan="off")
+    server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0))
     help_desk.port = listening.getsockname()[1]
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -145,6 +145,28 @@ def test_a_person_takes_over_and_the_assistant_comes_back(ann: Employee, advisor
     assert "for us only" not in whole.text
 
 
+def test_what_is_asked_after_the_end_stays_private(ann: Employee, advisor: Employee) -> None:
+    talk = ann.begin()
+    ann.post(f"conversations/{talk}/handoff", ASKED)
+    advisor.post(f"desk/{talk}/claim")
+    private = "Do I get paid when I am ill because of depression?"
+    with advisor.socket() as theirs:
+        theirs.send(json.dumps({"desk": True}))
+        theirs.send(json.dumps({"watch": talk, "after": 0}))
+        heard(theirs, "joined")
+        advisor.post(f"desk/{talk}/end", {"reason": "solved"})
+        heard(theirs, "ended")
+        assert ann.ask(talk, private).status_code == 200
+        last = advisor.client.get(f"/api/v1/desk/{talk}").json()["events"][-1]
+        assert last["kind"] == "ended"
+        assert advisor.post(f"desk/{talk}/suggest").status_code == 422
+        # The next thing that the desk hears is the new hand-over, with the whole history.
+        ann.post(f"conversations/{talk}/handoff", ASKED)
+        again = heard(theirs, "handoff")
+    assert private in [event.get("text") for event in again["events"]]
+    ann.client.delete(f"/api/v1/conversations/{talk}/handoff")
+
+
 def test_nobody_else_reads_or_continues_a_conversation(ann: Employee, bob: Employee) -> None:
     talk = ann.begin()
     ann.ask(talk, "How many days of annual leave do I have?")

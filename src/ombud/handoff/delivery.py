@@ -28,6 +28,7 @@ from ombud.store import (
     acquire_free,
     append_in,
     close_line,
+    drop_row,
     find_event,
     lines_with_work,
     mark_failed,
@@ -41,7 +42,9 @@ from ombud.store import (
     tickets_due,
 )
 from ombud.types import (
+    Closed,
     Delivered,
+    Ended,
     Event,
     HandedOver,
     NewEvent,
@@ -219,13 +222,18 @@ class _Worker:
         self._woken = asyncio.Event()
         self._opened = asyncio.Event()
         self._ended = asyncio.Event()
+        self._all_sent = asyncio.Event()
         self._line: Line | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._last_place: int | None = None
 
     def wake(self) -> None:
         self._woken.set()
 
     def end(self) -> None:
         """The line was closed by somebody else, and nothing is left to send."""
+        if not self._ended.is_set() and self._listening is not None:
+            self._listening.cancel()
         self._ended.set()
         self._woken.set()
 
@@ -235,16 +243,19 @@ class _Worker:
             return
         ticket = await asyncio.to_thread(ticket_of, self._store, row)
         self._conversation_id = row.conversation_id
+        self._last_place = await asyncio.to_thread(end_of, self._store, row)
         self._memory = _StoredMemory(self, row)
         self._line = self._desk.line(ticket, self._memory)
         if row.state == "closed":
             self._ended.set()
         listening = asyncio.create_task(self._listen(self._line))
         sending = asyncio.create_task(self._send_all(self._line))
+        self._listening = listening
         try:
             done, _ = await asyncio.wait({listening, sending}, return_when="FIRST_EXCEPTION")
             for task in done:
-                task.result()
+                if not task.cancelled():
+                    task.result()
         finally:
             for task in (listening, sending):
                 task.cancel()
@@ -279,6 +290,7 @@ class _Worker:
             if row is None:
                 self._opened.set()
                 if self._ended.is_set():
+                    self._all_sent.set()
                     return
                 await self._pause(None)
                 continue
@@ -305,8 +317,11 @@ class _Worker:
 
     async def _send(self, line: Line, row: OutboxRow) -> None:
         event = await asyncio.to_thread(find_event, self._store, row.event_id)
-        if event is None or event.what is None:  # erased meanwhile
-            await self.write(lambda db: mark_sent(db, row, dropped=True))
+        if event is None or event.what is None:
+            await self.write(lambda db: drop_row(db, row, "It was erased."))
+            return
+        if self._last_place is not None and event.place > self._last_place:
+            await self.write(lambda db: drop_row(db, row, "It was written after the end."))
             return
         try:
             await self._tell(line, row, event)
@@ -377,6 +392,9 @@ class _Worker:
                 async for event in line.events():
                     await self._hear(event)
                     tries = 0
+                    if event.kind == "ended":
+                        # A desk lets go of a conversation as soon as it is asked for more.
+                        await self._all_sent.wait()
                 if not self._ended.is_set():
                     raise Undelivered("The desk has ended its stream.")
             except (HandoffError, StoreError) as failed:
@@ -419,6 +437,17 @@ def ticket_of(store: Store, row: LineRow) -> Ticket:
                 asker=session.asker,
             )
     raise NotFound(f"The hand-over `{row.ticket_id}` was erased.")
+
+
+def end_of(store: Store, row: LineRow) -> int | None:
+    """Find the place of the event that ended a line's hand-over; None while it is open."""
+    is_open = False
+    for event in read_events(store, row.conversation_id):
+        if isinstance(event.what, HandedOver):
+            is_open = event.what.ticket_id == row.ticket_id
+        elif is_open and isinstance(event.what, Ended | Closed):
+            return event.place
+    return None
 
 
 def _always(event: NewEvent) -> Callable[[Session], list[NewEvent]]:

@@ -35,13 +35,17 @@ def keep_event(
 def events_of(session: Session, ticket_id: str, event: DeskEvent, place: int) -> list[NewEvent]:
     """The events to append, none where it says nothing new. place: of the message that was read,
     for `read`."""
-    if session.ticket_id != ticket_id:  # of a hand-over before this one
-        return _late(event)
+    if session.ticket_id != ticket_id:  # of a hand-over that is over
+        return _late(session, event, place)
     return _READERS[event.kind](session, event, place)
 
 
-def _late(event: DeskEvent) -> list[NewEvent]:
-    return [_message(event)] if event.kind == "message" else []
+def _late(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    if event.kind == "message" and session.state == "queued":  # it waits for somebody else by now
+        return _noticed(session, event, place)
+    if event.kind == "message":
+        return [_message(event)]
+    return _READERS[event.kind](session, event, place) if event.kind in {"notice", "read"} else []
 
 
 def _said(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:

@@ -53,7 +53,7 @@ def say(store: Store, conversation_id: str, text: str, key: str) -> Appended:
     message. Raises IllegalTransition where no person is asked for."""
 
     def decide(session: Session) -> list[NewEvent]:
-        if session.state not in {"queued", "live"}:
+        if not session.is_handed_over:
             raise IllegalTransition(
                 "This conversation is with the assistant.", hint="Ask, or ask for a person first."
             )
@@ -66,7 +66,7 @@ def take_back(store: Store, conversation_id: str) -> Appended:
     """The employee needs nobody any more; once it is so, again is nothing."""
 
     def decide(session: Session) -> list[NewEvent]:
-        if session.state not in {"queued", "live"}:
+        if not session.is_handed_over:
             return []
         return [NewEvent(by="user", what=Ended(reason="taken back"))]
 
@@ -86,7 +86,7 @@ def read(store: Store, conversation_id: str, place: int, by: Party) -> Appended:
     """Everything up to a place was read."""
 
     def decide(session: Session) -> list[NewEvent]:
-        seen = min(place, session.last)
+        seen = min(place, session.last if by == "user" else session.visible_to_desk)
         return [NewEvent(by=by, what=Seen(place=seen))] if seen > 0 else []
 
     return append_events(store, conversation_id, decide)
@@ -149,7 +149,7 @@ def _by_holder(
 
 
 def _check_own(session: Session) -> None:
-    if session.state not in {"queued", "live"} or session.desk not in OWN_DESKS:
+    if not session.is_handed_over or session.desk not in OWN_DESKS:
         raise IllegalTransition(
             "This conversation does not wait at this desk.", hint="It may have been taken back."
         )

@@ -100,3 +100,15 @@ class Session(Record):
     """What reaches them there, as the channel writes it."""
     relayed: int = 0
     """Up to this place they have been told there."""
+    desk_until: int = 0
+    """Place of the event that ended the last hand-over; advisors see nothing after it."""
+
+    @property
+    def is_handed_over(self) -> bool:
+        """True while a person is waited for or there."""
+        return self.state in {"queued", "live"}
+
+    @property
+    def visible_to_desk(self) -> int:
+        """Position of the last event that advisors may see; 0 without a hand-over."""
+        return self.last if self.is_handed_over else self.desk_until

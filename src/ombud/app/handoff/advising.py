@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from ombud.answer import AdvisorRun, wants_person
 from ombud.app import asking
 from ombud.app.handoff.conversing import checked, clock
+from ombud.app.handoff.turns import recover
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, BadSetting, NotFound
 from ombud.handoff import (
@@ -177,6 +178,19 @@ def with_place(
     return stands.model_copy(update={"position": place.position, "wait_seconds": place.seconds})
 
 
+def events_for_desk(
+    workspace: Workspace, conversation_id: str, after: int = 0
+) -> tuple[Session, list[Event]]:
+    """Read a conversation and its events after a place as far as advisors may: nothing that the
+    employee writes once a hand-over is over. Raises NotFound where it was never handed over."""
+    stands = recover(workspace, read_session(workspace.store, conversation_id))
+    until = stands.visible_to_desk
+    if not until:
+        raise NotFound(f"There is no conversation `{conversation_id}` at the desk.")
+    events = read_events(workspace.store, conversation_id, after)
+    return stands, [event for event in events if event.place <= until]
+
+
 def sources_of(workspace: Workspace, events: Iterable[Event]) -> list[Citation]:
     """What the bot's answers cited, each passage once."""
     found: dict[str, Citation] = {}
@@ -240,12 +254,11 @@ def is_here(workspace: Workspace, advisor: AdvisorSettings, *, away: bool = Fals
 async def suggest(workspace: Workspace, conversation_id: str) -> Answer:
     """What the documents say to what the employee said last, beside the wish for a person, for the
     employee's country and role. Nothing of it is kept. Raises BadRequest where nothing was said."""
-    events = read_events(workspace.store, conversation_id)
+    stands, events = events_for_desk(workspace, conversation_id)
     said = [event for event in events if isinstance(event.what, Said) and event.by == "user"]
     if not said:
         raise BadRequest("The employee has said nothing yet.")
     said = [event for event in said if not wants_person(event.text)] or said
-    stands = read_session(workspace.store, conversation_id)
     before = [event for event in events if event.place < said[-1].place]
     question = Question(text=said[-1].text, asker=stands.asker, history=_history(before))
     return await asking.ask(workspace, question, keep=False, flow=AdvisorRun)
@@ -346,6 +359,7 @@ def _own_row(own: Sequence[Session]) -> dict[str, Any]:
         "waiting": waiting,
         "parked": 0,
         "sent": len(own) - waiting,
+        "dropped": 0,
         "error": "",
     }
 

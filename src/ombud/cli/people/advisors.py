@@ -39,7 +39,7 @@ handoff = typer.Typer(
     help="What waits at the desks where advisors work.",
     no_args_is_help=True,
 )
-HEAD = ("desk", "open", "waiting", "parked", "sent", "last error")
+HEAD = ("desk", "open", "waiting", "parked", "sent", "dropped", "last error")
 
 
 @handoff.command()

@@ -6,7 +6,7 @@ they are sent. Rows of one line go in order, each when the one before has arrive
 inbox is written in the transaction of the event that came of it, with the desk's cursor."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Row, func, insert, select, update
@@ -61,29 +61,36 @@ class DeskStatus(NamedTuple):
     open: int
     """Lines."""
     waiting: int
-    """Messages, as the next three."""
+    """Messages, as the next four."""
     parked: int
     sent: int
+    dropped: int
     error: str
     """Of the message that was tried last without success."""
 
 
-def relay(db: Connection, session: Session, events: Iterable[Event]) -> None:
-    """Put into the outbox what the desk is to be told of these events."""
-    for event in events:
-        if isinstance(event.what, HandedOver) and event.what.desk not in OWN_DESKS:
-            line = {
-                "ticket_id": event.what.ticket_id,
-                "conversation_id": event.conversation_id,
-                "desk": event.what.desk,
-                "state": "open",
-                "memory": "{}",
-            }
-            db.execute(insert(lines).values(**line))
-        kind = _kind(event)
-        if kind and session.ticket_id and session.desk not in OWN_DESKS:
-            row = {"kind": kind, "event_id": event.id, "state": "waiting"}
-            db.execute(insert(outbox).values(ticket_id=session.ticket_id, **row))
+def relay(db: Connection, session: Session, event: Event) -> None:
+    """Queue an event for the desk that has the conversation; what is written while no hand-over is
+    open stays private. session: as it was before the event."""
+    ticket_id, desk = session.ticket_id, session.desk
+    if isinstance(event.what, HandedOver):
+        ticket_id, desk = event.what.ticket_id, event.what.desk
+    elif not session.is_handed_over:
+        return
+    kind = _kind(event)
+    if kind is None or desk in OWN_DESKS:
+        return
+    if isinstance(event.what, HandedOver):
+        line = {
+            "ticket_id": ticket_id,
+            "conversation_id": event.conversation_id,
+            "desk": desk,
+            "state": "open",
+            "memory": "{}",
+        }
+        db.execute(insert(lines).values(**line))
+    row = {"kind": kind, "event_id": event.id, "state": "waiting"}
+    db.execute(insert(outbox).values(ticket_id=ticket_id, **row))
 
 
 def _kind(event: Event) -> OutboxKind | None:
@@ -161,9 +168,26 @@ def next_to_send(store: Store, ticket_id: str) -> OutboxRow | None:
     )
 
 
-def mark_sent(db: Connection, row: OutboxRow, *, dropped: bool = False) -> None:
+def mark_sent(db: Connection, row: OutboxRow) -> None:
     own_row = update(outbox).where(outbox.c.number == row.number)
-    db.execute(own_row.values(state="dropped" if dropped else "sent", error=""))
+    db.execute(own_row.values(state="sent", error=""))
+    _forget_if_done(db, row.ticket_id)
+
+
+def drop_row(db: Connection, row: OutboxRow, why: str) -> None:
+    """Give a row up; it stays in the outbox with the reason."""
+    own_row = update(outbox).where(outbox.c.number == row.number)
+    db.execute(own_row.values(state="dropped", error=why))
+    _forget_if_done(db, row.ticket_id)
+
+
+def drop_unsent(db: Connection, ticket_id: str, why: str) -> list[str]:
+    """Give up everything that has not arrived; returns the ids of the messages among it."""
+    unsent = (outbox.c.ticket_id == ticket_id) & outbox.c.state.in_(UNSENT)
+    messages = select(outbox.c.event_id).where(unsent, outbox.c.kind == "message")
+    dropped = list(db.execute(messages.order_by(outbox.c.number)).scalars())
+    db.execute(update(outbox).where(unsent).values(state="dropped", error=why))
+    return dropped
 
 
 def mark_failed(db: Connection, row: OutboxRow, *, error: str, wait: float, parked: bool) -> None:
@@ -215,9 +239,20 @@ def save_memory(db: Connection, ticket_id: str, values: Mapping[str, str]) -> No
 
 
 def close_line(db: Connection, ticket_id: str) -> None:
-    """Nothing more is heard of this desk; what its client remembered, tokens too, is forgotten."""
+    """Stop hearing this desk. What was written before is still sent to it; after that, what its
+    client remembered, tokens too, is forgotten."""
     own_row = update(lines).where(lines.c.ticket_id == ticket_id)
-    db.execute(own_row.values(state="closed", memory="{}"))
+    db.execute(own_row.values(state="closed"))
+    _forget_if_done(db, ticket_id)
+
+
+def _forget_if_done(db: Connection, ticket_id: str) -> None:
+    """Forget what the client of a closed line remembered once nothing is left to send."""
+    unsent = select(outbox.c.number).where(
+        outbox.c.ticket_id == ticket_id, outbox.c.state.in_(UNSENT)
+    )
+    done = (lines.c.ticket_id == ticket_id) & (lines.c.state == "closed") & ~unsent.exists()
+    db.execute(update(lines).where(done).values(memory="{}"))
 
 
 def desk_statuses(store: Store) -> list[DeskStatus]:
@@ -231,7 +266,7 @@ def desk_statuses(store: Store) -> list[DeskStatus]:
     last_error = (
         select(outbox.c.error)
         .join(lines, lines.c.ticket_id == outbox.c.ticket_id)
-        .where(outbox.c.error != "")
+        .where(outbox.c.error != "", outbox.c.state.in_(UNSENT))
         .order_by(outbox.c.due.desc())
         .limit(1)
     )
@@ -250,6 +285,7 @@ def desk_statuses(store: Store) -> list[DeskStatus]:
                     waiting=counts.get((name, "waiting"), 0),
                     parked=counts.get((name, "parked"), 0),
                     sent=counts.get((name, "sent"), 0),
+                    dropped=counts.get((name, "dropped"), 0),
                     error=error or "",
                 )
             )

@@ -87,15 +87,18 @@ def append_in(db: Connection, conversation_id: str, decide: Decide) -> Appended:
         return Appended((known,), session, is_new=False)
     appended: list[Event] = []
     rows: list[dict[str, Any]] = []
+    before: list[Session] = []
     for new in wanted:
         event = _placed(session, new)
+        before.append(session)
         session = advance(session, event)
         appended.append(event)
         rows.append(_event_row(event, new.what))
     if appended:
         db.execute(insert(events), rows)
         _keep(db, session)
-        relay(db, session, appended)
+        for earlier, event in zip(before, appended, strict=True):
+            relay(db, earlier, event)
         leave_unsealed(db, "event", [event.id for event in appended])
     return Appended(tuple(appended), session, is_new=bool(appended))
 

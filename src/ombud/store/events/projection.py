@@ -150,13 +150,20 @@ def _transfer(session: Session, what: Transferred, at: datetime) -> Changes:
 
 
 def _end(session: Session, what: Ended, at: datetime) -> Changes:
-    del session, what, at
-    return {**_NOBODY, "state": "returned", "wanted": ""}
+    del what, at
+    return {**_NOBODY, **_leave_desk(session), "state": "returned", "wanted": ""}
 
 
 def _close(session: Session, what: Closed, at: datetime) -> Changes:
-    del session, what, at
-    return {**_NOBODY, "state": "closed"}
+    del what, at
+    return {**_NOBODY, **_leave_desk(session), "state": "closed"}
+
+
+def _leave_desk(session: Session) -> Changes:
+    """Forget the ticket and let the desk see up to this event: what follows is private."""
+    if not session.is_handed_over:
+        return {}
+    return {"ticket_id": "", "desk_until": session.last + 1}
 
 
 def _warn(session: Session, what: Unclaimed, at: datetime) -> Changes:

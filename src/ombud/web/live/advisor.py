@@ -14,7 +14,6 @@ from ombud.app import Workspace, advising, callers, conversing
 from ombud.errors import NotFound, NotSignedIn
 from ombud.settings import AdvisorSettings
 from ombud.store import Appended
-from ombud.types import Session
 from ombud.web.api import MISSING, POSTED, PROBLEMS, CurrentWorkspace
 from ombud.web.live.employee import CONFLICT
 from ombud.web.live.secrets import ADVISOR, keep
@@ -141,8 +140,7 @@ async def webhook(request: Request, workspace: CurrentWorkspace) -> Json:
 def conversation(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
     """All of a conversation, who asks, and what the assistant's answers rest on."""
     del me
-    stands, events = conversing.events_after(workspace, conversation_id, 0)
-    check_handed(stands)
+    stands, events = advising.events_for_desk(workspace, conversation_id)
     person = stands.asker.model_dump(
         mode="json", include={"country", "roles", "grade", "contract", "language"}
     )
@@ -152,12 +150,6 @@ def conversation(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> J
         "events": [event_json(workspace, event, for_advisor=True) for event in events],
         "sources": list(map(source_json, advising.sources_of(workspace, events))),
     }
-
-
-def check_handed(stands: Session) -> None:
-    """Advisors see what was handed over, and nothing else. Raises NotFound."""
-    if not stands.ticket_id:
-        raise NotFound(f"There is no conversation `{stands.id}` at the desk.")
 
 
 @router.post(f"{ONE}/claim", responses=ALL)
@@ -194,8 +186,7 @@ def end(conversation_id: str, body: EndIn, workspace: CurrentWorkspace, me: Me) 
 def read(conversation_id: str, body: ReadIn, workspace: CurrentWorkspace, me: Me) -> Json:
     """Everything up to this place was read."""
     del me
-    stands, _ = conversing.events_after(workspace, conversation_id, 2**31 - 1)
-    check_handed(stands)
+    advising.events_for_desk(workspace, conversation_id, body.place)
     return _changed(workspace, advising.read(workspace, conversation_id, body.place))
 
 

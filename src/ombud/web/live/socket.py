@@ -24,7 +24,7 @@ from ombud.settings import AdvisorSettings
 from ombud.store import TypingSignal, signal_typing
 from ombud.types import Session
 from ombud.web.api import payer_of
-from ombud.web.live.advisor import advisor_at, board_of, check_handed
+from ombud.web.live.advisor import advisor_at, board_of
 from ombud.web.live.hub import Hub
 from ombud.web.live.secrets import key_of
 from ombud.web.live.shapes import Json, event_json, session_json
@@ -153,7 +153,8 @@ class _LiveSocket:
         await self._send(told)
 
     def _news(self, conversation_id: str, place: int) -> tuple[Json, int]:
-        stands, events = conversing.events_after(self._workspace, conversation_id, place)
+        read = advising.events_for_desk if self.is_desk else conversing.events_after
+        stands, events = read(self._workspace, conversation_id, place)
         self._sessions[conversation_id] = stands
         shown = advising.with_place(self._workspace, stands, self._hub.places or None)
         happened = [
@@ -211,8 +212,7 @@ class _LiveSocket:
             return
         if self._advisor() is None:
             raise NotFound(f"There is no conversation `{conversation_id}` at the desk.")
-        stands, _ = conversing.events_after(self._workspace, conversation_id, 2**31 - 1)
-        check_handed(stands)
+        advising.events_for_desk(self._workspace, conversation_id, 2**31 - 1)
 
     async def _type(self, conversation_id: str, *, on: bool) -> None:
         now = time.monotonic()
@@ -221,18 +221,23 @@ class _LiveSocket:
         before, at = self._typed.get(conversation_id, (not on, 0.0))
         if before == on and now - at < TYPING_SECONDS:
             return
+        stands = self._sessions.get(conversation_id)
+        if stands is None or not stands.is_handed_over:
+            return
         self._typed[conversation_id] = (on, now)
         advisor = self._advisor() if self.is_desk else None
         by, name = ("advisor", advisor.name) if advisor else ("user", "")
         store = self._workspace.store
         signalled = partial(signal_typing, store, conversation_id, by, name, on=on)
         await self._hub.thread(signalled)
-        stands = self._sessions.get(conversation_id)
-        if self._delivery is not None and by == "user" and stands is not None:
+        if self._delivery is not None and by == "user":
             await self._delivery.tell_typing(stands.ticket_id, on)
 
     async def _sit_down(self, *, on: bool) -> None:
+        was_desk = self.is_desk
         self.is_desk = on and self._advisor() is not None
+        if self.is_desk != was_desk:  # what it may watch was checked for the other side
+            self._places.clear()
         if self.is_desk:
             self.tell_queue()
 

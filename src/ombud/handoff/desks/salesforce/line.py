@@ -104,6 +104,8 @@ class SalesforceLine:
                         self._echoes[event.entry_id].set()
                     if event.kind == "message":
                         self._last_heard = event.entry_id
+                    if event.kind == "ended":
+                        self._is_heard = False
                     yield event
                     if event.kind == "ended":
                         return
