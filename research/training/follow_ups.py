@@ -29,7 +29,6 @@ from ombud.app import Workspace
 from ombud.app.asking import filter_of
 from ombud.lab import read_cases, select_split, split_of
 from ombud.retrieve.follow_ups import TURNS, turn_features
-from ombud.text import spell_out
 from ombud.types import Case, Message, Person, Question
 from research import ROOT
 
@@ -167,16 +166,13 @@ def _second(workspace: Workspace, case: Case, before: str) -> LabelledTurn:
 
 
 def measured(workspace: Workspace, question: Question) -> Mapping[str, float]:
-    """Features of a turn; none where nothing was asked before it. Short forms are spelled out, as
-    before every search."""
-    said = [message.content for message in question.history if message.role == "user"]
-    earlier = list(map(spell_out, said))
+    """Features of a turn; none where nothing was asked before it."""
+    earlier = [message.content for message in question.history if message.role == "user"]
     if not earlier:
         return {}
     plan = workspace.settings.plan
     where = filter_of(workspace, question, plan)
-    text = spell_out(question.text)
-    asked = turn_features(text, earlier[-TURNS:], plan, where, workspace.index)
+    asked = turn_features(question.text, earlier[-TURNS:], plan, where, workspace.index)
     return asyncio.run(asked)
 
 

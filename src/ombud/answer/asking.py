@@ -57,10 +57,11 @@ from ombud.retrieve import (
     search,
     unread_language,
 )
-from ombud.text import SpellingChange, message_language
+from ombud.text import message_language
 from ombud.types import (
     Answer,
     Contact,
+    Correction,
     HandoffReason,
     Hit,
     Outcome,
@@ -113,7 +114,7 @@ class AskRun:
         self.typed = question
         self.question = question
         self.language = message_language(question.text)
-        self.changes: Sequence[SpellingChange] = ()
+        self.changes: Sequence[Correction] = ()
         self.plan = plan
         self.where = where
         self.parts = parts
@@ -220,7 +221,7 @@ class AskRun:
         composed = body.composed
         evidence = self.found.evidence
         said = whole_text(body, evidence, contacts, self.typed.text)
-        text = with_reading(said, composed, self.changes)
+        text = with_reading(said, self.changes)
         if self.claims:
             self.claims.show_all(composed.claims, composed.citations)
         return Answer(

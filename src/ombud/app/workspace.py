@@ -57,7 +57,7 @@ from ombud.models import (
 )
 from ombud.private_files import make_private_folder, protect_folder
 from ombud.prompts import problems as prompt_problems
-from ombud.retrieve import KnownWords, SearchParts, open_router, read_glossary
+from ombud.retrieve import SearchParts, Vocabularies, open_router, read_glossary
 from ombud.settings import FILE, Flags, Settings, load
 from ombud.store import (
     Graph,
@@ -178,7 +178,7 @@ class Workspace:
         if self.settings.plan.reader != "never" and not self.settings.models.chat:
             _ = self.reader
         if self.index.known_words:
-            self.index.known_words.vocabulary(seconds)
+            self.index.known_words.ready(seconds)
         engine = self.engine
         return isinstance(engine, HotEngine) and engine.warm(seconds)
 
@@ -249,7 +249,7 @@ class Workspace:
             graph=Graph(self.store) if has_graph else None,
             ranker=self.models.chat("rerank"),
             router=open_router(self._own_file(settings.models.router), self.embedder),
-            known_words=KnownWords(self.engine),
+            known_words=Vocabularies(self.engine),
             statements=self.engine.note if isinstance(self.engine, HotEngine) else None,
         )
 

@@ -5,7 +5,6 @@ from ombud.retrieve.conversation import aside_free, carry_over, question_parts
 from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
 from ombud.retrieve.follow_ups import as_one, follows_by_words, said_whole, stands_alone
 from ombud.retrieve.graph_search import GraphSearch, neighbourhood
-from ombud.retrieve.known_words import KnownWords, read_question
 from ombud.retrieve.model import ModelUsage, usage_of
 from ombud.retrieve.parts import SearchParts, SearchResult
 from ombud.retrieve.rerank.reranking import reranker_names
@@ -40,6 +39,7 @@ from ombud.retrieve.strategies.own_words import (
 )
 from ombud.retrieve.strategies.thesaurus.translating import Translation, unread_language
 from ombud.retrieve.terms import chunk_terms
+from ombud.retrieve.vocabularies import Vocabularies, read_question
 
 __all__ = [
     "CONTRADICTING",
@@ -49,7 +49,6 @@ __all__ = [
     "WORD",
     "Embed",
     "GraphSearch",
-    "KnownWords",
     "ModelUsage",
     "Numbers",
     "Routed",
@@ -57,6 +56,7 @@ __all__ = [
     "SearchParts",
     "SearchResult",
     "Translation",
+    "Vocabularies",
     "Weights",
     "as_one",
     "aside_free",

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from ombud.index import Engine
 from ombud.models import Chat, Embedder, Reranker
-from ombud.retrieve.known_words import KnownWords
 from ombud.retrieve.model import ModelUsage, Understanding
 from ombud.retrieve.router import Router, classify
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.retrieve.strategies.thesaurus.translating import Translation
+from ombud.retrieve.vocabularies import Vocabularies
 from ombud.store import Graph
 from ombud.types import Evidence, Plan, Query, Question, Ranking
 
@@ -34,7 +34,7 @@ class SearchParts(NamedTuple):
     ranker: Chat | None = None
     """Orders passages: the model of role `rerank`."""
     router: Router = classify
-    known_words: KnownWords | None = None
+    known_words: Vocabularies | None = None
     """None: questions are read as they are typed."""
     statements: Callable[[str], bytes] | None = None
     """Id of a passage -> its statements as they were read ahead, packed; empty where they were

@@ -19,7 +19,17 @@ from ombud.types.answers import (
     Scope,
     Trace,
 )
-from ombud.types.asking import Message, Mode, Parameter, Person, Plan, Query, Question, Role
+from ombud.types.asking import (
+    Correction,
+    Message,
+    Mode,
+    Parameter,
+    Person,
+    Plan,
+    Query,
+    Question,
+    Role,
+)
 from ombud.types.documents import Audience, Block, Chunk, Document, Status, Triplet
 from ombud.types.events import (
     Answered,
@@ -85,6 +95,7 @@ __all__ = [
     "Contact",
     "Contradiction",
     "Copy",
+    "Correction",
     "Counterpart",
     "Delivered",
     "Document",

@@ -38,6 +38,13 @@ class Question(Record):
     """The day whose rules are asked for; None is today."""
 
 
+class Correction(Record):
+    """A mistyped word of a question, and the word that it was taken for."""
+
+    typed: str
+    meant: str
+
+
 Parameter = Literal["k", "rewrites", "graph_keywords", "graph_depth"]
 """What adaptation may set."""
 
