@@ -22,6 +22,7 @@ from ombud import errors
         ("EngineError", 1, 503, False),
         ("Conflict", 1, 503, True),
         ("Undelivered", 1, 503, True),
+        ("ConversationLost", 1, 503, False),
     ],
 )
 def test_codes(kind: str, exit_code: int, status: int, retryable: bool) -> None:

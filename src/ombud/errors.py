@@ -20,6 +20,7 @@ OmbudError
 │   └── Conflict          two writers met; worth retrying
 ├── HandoffError          the live-advisor side: HTTP 503
 │   ├── Undelivered       worth retrying; the message is kept
+│   ├── ConversationLost  the desk no longer lets us into a conversation
 │   └── IllegalTransition what a conversation does not allow as it stands: HTTP 409
 └── LabError              a dataset, a run, a comparison
     └── Unreachable       a run's target is down; worth resuming
@@ -127,6 +128,9 @@ class Undelivered(HandoffError):
         super().__init__(message, hint=hint)
         self.retry_after = retry_after
         """Seconds that the desk asks to be left alone; None where it does not say."""
+
+
+class ConversationLost(HandoffError): ...
 
 
 class IllegalTransition(HandoffError):

@@ -227,6 +227,12 @@ class Miaw:
             self.streams[owner].append((self._number, event, {"raw": data}))
             self.news.notify_all()
 
+    async def break_streams(self) -> None:
+        """Every stream that is open ends in the middle of an event."""
+        self.faults.drop = 1.0
+        talk = next(iter(self.conversations))
+        await self.happen(talk, "PROGRESS_INDICATOR", {})
+
     def expire(self) -> None:
         """Every token has ended."""
         self.tokens = {token: (subject, 0.0) for token, (subject, _) in self.tokens.items()}

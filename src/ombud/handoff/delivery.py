@@ -16,9 +16,18 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
-from ombud.errors import Busy, HandoffError, IllegalTransition, NotFound, StoreError, Undelivered
+from ombud.errors import (
+    Busy,
+    ConversationLost,
+    HandoffError,
+    IllegalTransition,
+    NotFound,
+    OmbudError,
+    StoreError,
+    Undelivered,
+)
 from ombud.handoff.desks.desk import Desk, DeskEvent, Line, Outgoing, Sleep
-from ombud.handoff.receiving import keep_event
+from ombud.handoff.receiving import keep_event, lose_line
 from ombud.handoff.transcripts import WHO, parts_of, transcript
 from ombud.store import (
     Lease,
@@ -69,6 +78,8 @@ comes back is not met by all at once."""
 BUDGET = 8
 """Tries after which a message is parked and shown as not delivered yet: after about a minute. It
 is still tried."""
+LOST_AFTER = 5
+"""Times in a row that a desk must refuse a conversation before it counts as lost."""
 
 OnTyping = Callable[[str, str, bool], None]
 """Conversation, who, and whether they type or have stopped."""
@@ -226,6 +237,7 @@ class _Worker:
         self._line: Line | None = None
         self._listening: asyncio.Task[None] | None = None
         self._last_place: int | None = None
+        self._refusals = 0
 
     def wake(self) -> None:
         self._woken.set()
@@ -326,8 +338,10 @@ class _Worker:
         try:
             await self._tell(line, row, event)
         except HandoffError as failed:
-            await self._put_off(row, failed)
+            if not await self._is_lost(failed):
+                await self._put_off(row, failed)
             return
+        self._refusals = 0
         await self.write(lambda db: self._mark_arrived(db, row))
         if row.kind == "open":
             self._opened.set()
@@ -367,6 +381,21 @@ class _Worker:
             own_id = identity if is_whole else str(uuid.uuid5(_PARTS, f"{identity}/{place}"))
             await line.send(Outgoing(id=own_id, text=part))
 
+    async def _is_lost(self, failed: OmbudError) -> bool:
+        """End the hand-over where the desk has refused the conversation often enough."""
+        if not isinstance(failed, ConversationLost):
+            return False
+        self._refusals += 1
+        if self._refusals < LOST_AFTER:
+            return False
+        logger.warning("The line %s is lost: %s", self.ticket_id, failed)
+        await self.write(lambda db: lose_line(db, self._conversation_id, self.ticket_id))
+        if self._listening is not None:
+            self._listening.cancel()
+        self._ended.set()
+        self._woken.set()
+        return True
+
     async def _put_off(self, row: OutboxRow, failed: HandoffError) -> None:
         wait = self._pace.wait(row.tries)
         if isinstance(failed, Undelivered) and failed.retry_after:
@@ -391,7 +420,7 @@ class _Worker:
             try:
                 async for event in line.events():
                     await self._hear(event)
-                    tries = 0
+                    tries = self._refusals = 0
                     if event.kind == "ended":
                         # A desk lets go of a conversation as soon as it is asked for more.
                         await self._all_sent.wait()
@@ -400,6 +429,8 @@ class _Worker:
             except (HandoffError, StoreError) as failed:
                 if isinstance(failed, IllegalTransition):
                     raise
+                if await self._is_lost(failed):
+                    return
                 logger.info("The line %s is opened again: %s", self.ticket_id, failed)
                 await self._pace.sleep(self._pace.wait(tries))
                 tries += 1

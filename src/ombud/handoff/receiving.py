@@ -7,8 +7,20 @@ from sqlalchemy import Connection
 
 from ombud.errors import IllegalTransition
 from ombud.handoff.desks.desk import DeskEvent, DeskEventKind
-from ombud.store import append_in, close_line, move_cursor, receive
-from ombud.types import Ended, Joined, Left, NewEvent, Queued, Said, Seen, Session, Unclaimed
+from ombud.store import append_in, close_line, drop_unsent, move_cursor, receive
+from ombud.types import (
+    LOST,
+    Delivered,
+    Ended,
+    Joined,
+    Left,
+    NewEvent,
+    Queued,
+    Said,
+    Seen,
+    Session,
+    Unclaimed,
+)
 
 SOMEBODY = "An advisor"
 """Where a desk tells no name."""
@@ -30,6 +42,24 @@ def keep_event(
         close_line(db, ticket_id)
     if event.cursor:
         move_cursor(db, ticket_id, event.cursor)
+
+
+def lose_line(db: Connection, conversation_id: str, ticket_id: str) -> None:
+    """End a hand-over whose desk no longer lets us in, and drop what has not arrived there: a new
+    hand-over brings it along."""
+    dropped = drop_unsent(db, ticket_id, "The desk lost the conversation.")
+    close_line(db, ticket_id)
+
+    def decide(session: Session) -> list[NewEvent]:
+        events: list[NewEvent] = []
+        for event_id in dropped:
+            lost = Delivered(event_id=event_id, state="dropped")
+            events.append(NewEvent(by="system", what=lost))
+        if session.ticket_id == ticket_id:
+            events.append(NewEvent(by="desk", what=Ended(reason=LOST)))
+        return events
+
+    append_in(db, conversation_id, decide)
 
 
 def events_of(session: Session, ticket_id: str, event: DeskEvent, place: int) -> list[NewEvent]:

@@ -32,6 +32,7 @@ from ombud.types.asking import (
 )
 from ombud.types.documents import Audience, Block, Chunk, Document, Status, Triplet
 from ombud.types.events import (
+    LOST,
     Answered,
     Answering,
     Closed,
@@ -72,6 +73,7 @@ from ombud.types.retired import RETIRED_FIELDS, RETIRED_VALUES, load_record
 
 __all__ = [
     "LONGEST_MESSAGE",
+    "LOST",
     "MOST_MESSAGES",
     "PRIVACY",
     "RETIRED_FIELDS",

@@ -85,11 +85,15 @@ class Transferred(Record):
     """For advisors only."""
 
 
+LOST = "lost"
+
+
 class Ended(Record):
     """The advisor's part is over and the bot is back."""
 
     kind: Literal["ended"] = "ended"
     reason: str = ""
+    """LOST where the desk no longer lets us into the conversation."""
     note: str = ""
     """For advisors only."""
 
@@ -132,7 +136,8 @@ class Delivered(Record):
 
     kind: Literal["delivery"] = "delivery"
     event_id: str
-    state: Literal["parked", "delivered"]
+    state: Literal["parked", "delivered", "dropped"]
+    """dropped: it never got there, because the desk lost the conversation."""
 
 
 class Reached(Record):

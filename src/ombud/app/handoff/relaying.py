@@ -11,6 +11,7 @@ from ombud.errors import Busy, NotFound, OmbudError
 from ombud.handoff import wait_before
 from ombud.store import Lease, acquire_free, append_events, list_sessions, read_events, read_session
 from ombud.types import (
+    LOST,
     Ended,
     Event,
     Joined,
@@ -156,9 +157,13 @@ def _left(event: Event, what: Left) -> str:
 
 
 def _ended(event: Event, what: Ended) -> str:
-    del what
     if event.by == "user":
         return ""
+    if event.by == "desk" and what.reason == LOST:
+        return (
+            "The connection to the person was lost. You can ask for a person again: they will read "
+            "everything that was written here."
+        )
     return "The conversation with a person has ended. You can ask me again."
 
 

@@ -85,7 +85,8 @@ class Line(Protocol):
     """One conversation at a desk.
 
     Errors: Undelivered for what may be better in a moment (with `retry_after` where the desk says
-    when), HandoffError for what will not be.
+    when), ConversationLost where the desk no longer lets us into this conversation, HandoffError
+    for anything else that will not be better.
     """
 
     async def open(self) -> None:

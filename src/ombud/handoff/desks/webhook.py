@@ -16,6 +16,7 @@ One conversation's requests come one after another, and each comes again until t
 * 2xx: it has it. 409: it had it already; both are the end of it
 * 429 or 503, with Retry-After where it knows: later. The same go for 408, every other 5xx, and no
   answer at all
+* 410: it no longer has the ticket; said again and again, it ends here, too
 * anything else: it will not have it, and people are told
 
 A try that was not answered may have arrived, so that the system keeps each `id` once. `id` is that
@@ -44,7 +45,7 @@ from typing import Any, NamedTuple, get_args
 import httpx
 from pydantic import BaseModel, Field, ValidationError
 
-from ombud.errors import BadRequest, HandoffError, Undelivered
+from ombud.errors import BadRequest, ConversationLost, HandoffError, Undelivered
 from ombud.handoff.desks.desk import DeskEvent, DeskEventKind, LineMemory, Outgoing
 from ombud.handoff.desks.wire import check_address, retry_after, waiting_client
 from ombud.handoff.signatures import sign, signing_key
@@ -145,7 +146,8 @@ class WebhookPost:
                 hint="It is busy or broken; later it may work again.",
                 retry_after=retry_after(response.headers),
             )
-        raise HandoffError(
+        refusal = ConversationLost if status == httpx.codes.GONE else HandoffError
+        raise refusal(
             f"The desk's webhook refused with HTTP {status}.",
             hint="Check handoff.webhook.url, and that both sides have the same secret.",
         )

@@ -363,7 +363,7 @@ function show(event, quiet) {
     const bubbles = log.querySelectorAll(".said.mine .state");
     if (bubbles.length) bubbles[bubbles.length - 1].textContent = `Read ${new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`;
   } else if (kind === "delivery") {
-    log.querySelector(`[data-id="${event.event_id}"] .state`)?.replaceChildren(event.state === "parked" ? "Not delivered yet" : "Delivered");
+    log.querySelector(`[data-id="${event.event_id}"] .state`)?.replaceChildren({ parked: "Not delivered yet", dropped: "Not delivered" }[event.state] ?? "Delivered");
   } else append(notice(event));
   if (key) log.querySelector(`[data-key="${key}"]`)?.setAttribute("data-id", event.id);
 }

@@ -6,13 +6,14 @@ const day = (iso) => new Date(iso).toLocaleString([], { weekday: "long", hour: "
 const wait = (seconds) => (seconds == null ? "" : seconds < 90 ? " · about a minute" : ` · about ${Math.round(seconds / 60)} minutes`);
 
 // What happened, in a line; nothing for what is shown elsewhere.
-function line({ kind, name, minutes, contact, opens, by }) {
+function line({ kind, name, minutes, contact, opens, by, reason }) {
   switch (kind) {
     case "handoff": return "You asked for a person. You can go on asking me while you wait.";
     case "joined": return `${name} has joined.`;
     case "left": return `${name || "The advisor"} has left. Somebody else will take over.`;
     case "transferred": return "You are being passed on to somebody else. Nothing needs to be said again.";
-    case "ended": return by === "user" ? "You no longer need a person. I am back." : "The conversation with a person has ended. I am back; ask me anything.";
+    case "ended": if (by === "desk" && reason === "lost") return "The connection to the person was lost. You can ask for a person again: they will read everything that was written here.";
+      return by === "user" ? "You no longer need a person. I am back." : "The conversation with a person has ended. I am back; ask me anything.";
     case "closed": return "This conversation is closed.";
     case "unclaimed": return `Nobody has taken this ${minutes ? `in ${minutes} minutes` : "yet"}. You are still waiting.${contact ? ` You can also turn to ${contact}.` : ""}`;
     case "out_of_hours": return `Nobody is there at the moment.${opens ? ` Advisors are back on ${day(opens)}; your place is kept.` : ""}`;

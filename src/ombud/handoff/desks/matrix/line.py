@@ -15,7 +15,7 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
-from ombud.errors import BadSetting, HandoffError
+from ombud.errors import BadSetting, ConversationLost, HandoffError
 from ombud.handoff.desks.desk import DeskEvent, LineMemory, Outgoing
 from ombud.handoff.desks.matrix.feed import RoomFeed
 from ombud.handoff.desks.matrix.homeserver import (
@@ -116,7 +116,12 @@ class MatrixLine:
             self._in_doubt = True
             content = {"msgtype": "m.text", "body": outgoing.text, OUR_ID: outgoing.id}
             path = ("rooms", room, "send", "m.room.message", outgoing.id)
-            await self._server.ask("PUT", path, EventId, body=content)
+            try:
+                await self._server.ask("PUT", path, EventId, body=content)
+            except Refused as refused:
+                if refused.code != "M_FORBIDDEN":
+                    raise
+                raise ConversationLost(str(refused), hint=refused.hint) from refused
             self._standing.add(outgoing.id)
         self._in_doubt = False
 

@@ -32,13 +32,15 @@ LOOKS = 3
 """How often a listing is asked for an entry that the stream has told of."""
 REMEMBERED = 1000
 """Entries whose repetition is known at once; of others, the store knows."""
+REPLAYED = 10
+"""Events of the stream that are asked for again after it broke: it may have mixed them up."""
 NEEDS_ADVISOR = {"INITIAL", "NEEDS_ROUTING", "TRANSFER"}
 IN_LISTING = set(LISTED.values())
 
 
 class Bookmark(NamedTuple):
-    """How far a conversation was heard: the stream's last event, and the time of the last entry in
-    milliseconds."""
+    """How far a conversation was heard: an event of the stream up to which nothing is missing, and
+    the time of the last entry in milliseconds."""
 
     event_id: str = ""
     timestamp: int = 0
@@ -64,6 +66,7 @@ class ConversationFeed:
         self._conversation_id = conversation_id
         self._bookmark = Bookmark.read(cursor)
         self._had: deque[str] = deque(maxlen=REMEMBERED)
+        self._recent: deque[str] = deque(maxlen=REPLAYED)
         self._is_waiting = True
         """Whether nobody has taken the conversation, as far as is known."""
 
@@ -107,7 +110,9 @@ class ConversationFeed:
 
     async def _told(self, heard: ServerSentEvent) -> list[DeskEvent]:
         if heard.id:
-            self._bookmark = self._bookmark._replace(event_id=heard.id)
+            if len(self._recent) == REPLAYED:
+                self._bookmark = self._bookmark._replace(event_id=self._recent[0])
+            self._recent.append(heard.id)
         try:
             envelope = _Envelope.model_validate_json(heard.data)
         except ValidationError:  # such as a `ping`

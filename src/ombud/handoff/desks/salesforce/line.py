@@ -8,14 +8,14 @@ arrived unnoticed, the listing is looked through before the next one.
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
 import httpx
 
-from ombud.errors import BadSetting, HandoffError, Undelivered
+from ombud.errors import BadSetting, ConversationLost, HandoffError, Undelivered
 from ombud.handoff.desks.desk import DeskEvent, LineMemory, Outgoing
 from ombud.handoff.desks.salesforce.feed import (
     LOOKS,
@@ -43,6 +43,7 @@ OPENED = "opened"
 """Key in a line's memory."""
 HAD_ALREADY = httpx.codes.CONFLICT
 ABSENT = {httpx.codes.NOT_FOUND, httpx.codes.GONE}
+REFUSED = {httpx.codes.FORBIDDEN, *ABSENT}
 
 
 class SalesforceLine:
@@ -87,7 +88,8 @@ class SalesforceLine:
 
     async def send(self, outgoing: Outgoing) -> None:
         if outgoing.kind == "message":
-            await self._say(outgoing)
+            with _lost_if_refused():
+                await self._say(outgoing)
         elif outgoing.kind == "typing":
             kind = "TypingStartedIndicator" if outgoing.is_typing else "TypingStoppedIndicator"
             await self._post(f"{self._path}/entry", {"entryType": kind, "id": outgoing.id})
@@ -97,18 +99,19 @@ class SalesforceLine:
     async def events(self) -> AsyncGenerator[DeskEvent, None]:
         feed = ConversationFeed(self._user, self._ticket.id, self._memory.cursor)
         try:
-            async with aclosing(feed.events()) as events:
-                async for event in events:
-                    self._is_heard = True
-                    if event.kind == "echo" and event.entry_id in self._echoes:
-                        self._echoes[event.entry_id].set()
-                    if event.kind == "message":
-                        self._last_heard = event.entry_id
-                    if event.kind == "ended":
-                        self._is_heard = False
-                    yield event
-                    if event.kind == "ended":
-                        return
+            with _lost_if_refused():
+                async with aclosing(feed.events()) as events:
+                    async for event in events:
+                        self._is_heard = True
+                        if event.kind == "echo" and event.entry_id in self._echoes:
+                            self._echoes[event.entry_id].set()
+                        if event.kind == "message":
+                            self._last_heard = event.entry_id
+                        if event.kind == "ended":
+                            self._is_heard = False
+                        yield event
+                        if event.kind == "ended":
+                            return
         finally:
             self._is_heard = False
 
@@ -204,6 +207,16 @@ class SalesforceLine:
         except Denied as denied:
             if denied.code != HAD_ALREADY:
                 raise
+
+
+@contextmanager
+def _lost_if_refused() -> Iterator[None]:
+    try:
+        yield
+    except Denied as denied:
+        if denied.code not in REFUSED:
+            raise
+        raise ConversationLost(str(denied), hint=denied.hint) from denied
 
 
 class SalesforceDesk:

@@ -14,7 +14,7 @@ import httpx
 from httpx_sse import EventSource
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from ombud.errors import HandoffError, Undelivered
+from ombud.errors import ConversationLost, HandoffError, Undelivered
 from ombud.handoff.desks.desk import LineMemory
 from ombud.handoff.desks.wire import NoReply, retry_after, waiting_client
 
@@ -274,12 +274,12 @@ class EndUser:
         return self._memory.values.get(DEVICE, "")
 
     async def _keep(self, reply: _TokenReply) -> str:
-        """Raises HandoffError where the token is another person's: conversations of this one cannot
-        be reached with it."""
+        """Raises ConversationLost where the token is another person's: conversations of this one
+        cannot be reached with it."""
         known = self._memory.values.get(SUBJECT, "")
         subject = reply.context.endUser.subject
         if known and subject and subject != known:
-            raise HandoffError(
+            raise ConversationLost(
                 "Salesforce has forgotten whose conversation this is.",
                 hint="Its token ran out while nothing could be delivered; hand over once more.",
             )
