@@ -52,8 +52,10 @@ def main() -> None:
             "[server]\nport = 8399\nrequests_per_minute = 0\nperson_requests_per_minute = 0\n"
         )
         (home / "ombud.toml").write_text(settings + "person_cpu_seconds = 0\n", encoding="utf-8")
-        subprocess.run([OMBUD, "-C", folder, "sync", "handbook"], check=True, capture_output=True)
-        server = subprocess.Popen([OMBUD, "-C", folder, "serve"], stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [OMBUD, "sync", home / "handbook"], check=True, capture_output=True, cwd=folder
+        )
+        server = subprocess.Popen([OMBUD, "serve"], stderr=subprocess.DEVNULL, cwd=folder)
         try:
             measure("http://127.0.0.1:8399", server.pid, repeat)
         finally:

@@ -36,16 +36,19 @@ from ombud.masking import mask_secrets
 class OmbudError(Exception):
     """Base: one sentence that says what happened, one (`hint`) that says what to do.
 
-    Neither repeats a password: they end in terminals, logs, traces and reports.
+    Both are shown to anybody, so addresses, buckets and paths of storage go into `detail`, which
+    only whoever runs it reads: in commands, the server's log and `ombud doctor`. None of them
+    repeats a password.
     """
 
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", detail: str = "") -> None:
         super().__init__(mask_secrets(message))
         self.hint = mask_secrets(hint)
+        self.detail = mask_secrets(detail)
 
 
 class SetupError(OmbudError):

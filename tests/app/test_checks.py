@@ -69,7 +69,7 @@ def test_a_damaged_index_is_found(open_home: Open, tmp_path: Path) -> None:
     assert found["store"].ok
     assert not found["index"].ok
     assert "cannot be read" in found["index"].said
-    assert "ombud sync" in found["index"].hint
+    assert "ombud index rebuild" in found["index"].hint
 
 
 def test_a_store_that_is_no_database(open_home: Open, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_a_damaged_table_says_what_to_do(tmp_path: Path) -> None:
         file.unlink()
     with pytest.raises(EngineError, match="cannot be read") as wrong:
         blocking(made(tmp_path).get(["a-0"]))
-    assert "ombud sync" in wrong.value.hint
+    assert "ombud index rebuild" in wrong.value.hint
 
 
 def test_a_table_that_is_none_cannot_be_opened(tmp_path: Path) -> None:

@@ -91,4 +91,4 @@ def test_storage_that_lets_nobody_in_is_said_with_the_keys_that_it_wants(
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(EngineError) as refused:
         opened(f"lance:{url}")
-    assert named in refused.value.hint
+    assert named in refused.value.hint + refused.value.detail

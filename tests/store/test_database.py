@@ -62,9 +62,11 @@ def test_a_url_that_means_nothing_shows_one_that_does(url: str, tmp_path: Path) 
 
 def test_a_database_that_does_not_answer_keeps_its_password(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
-    with pytest.raises(StoreError, match="refused") as wrong:
+    with pytest.raises(StoreError) as wrong:
         open_store("postgresql+psycopg://user:secret@127.0.0.1:1/db", tmp_path)
-    assert "secret" not in str(wrong.value) + wrong.value.hint
+    assert "refused" in wrong.value.detail
+    assert "127.0.0.1" not in str(wrong.value) + wrong.value.hint
+    assert "secret" not in str(wrong.value) + wrong.value.hint + wrong.value.detail
     assert "running" in wrong.value.hint
 
 
@@ -72,15 +74,17 @@ def test_a_folder_that_is_a_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         open_store("", tmp_path / "file")
-    with pytest.raises(StoreError, match="unable to open database file"):
+    with pytest.raises(StoreError) as wrong:
         open_store(f"sqlite:///{tmp_path}/no/such/folder/x.sqlite", tmp_path)
+    assert "unable to open database file" in wrong.value.detail
 
 
 def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "store.sqlite"
     file.write_bytes(b"precious notes" * 100)
-    with pytest.raises(StoreError, match="not a database"):
+    with pytest.raises(StoreError) as wrong:
         open_store("", tmp_path)
+    assert "not a database" in wrong.value.detail
     assert file.read_bytes() == b"precious notes" * 100
 
 
@@ -121,8 +125,9 @@ def held(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_database_held_by_another_is_said_to_be(held: Store) -> None:
-    with pytest.raises(StoreError, match="locked") as wrong:
+    with pytest.raises(StoreError) as wrong:
         add_source(held, RecordedSource("a", "/", ""))
+    assert "locked" in wrong.value.detail
     assert "Another process" in wrong.value.hint
 
 
@@ -171,8 +176,9 @@ def test_on_a_full_disk_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
                 save_document(store, document(f"d{number:03}", text), kept())
                 saved.append((f"d{number:03}", text))
 
-        with pytest.raises(StoreError, match="full") as wrong:
+        with pytest.raises(StoreError) as wrong:
             fill()
+        assert "full" in wrong.value.detail
         assert "space" in wrong.value.hint
         assert saved
         assert [d.uri for d in list_documents(store)] == [uri for uri, _ in saved]

@@ -69,7 +69,7 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
         try:
             yield look(workspace)
         except OmbudError as failed:
-            yield Check(name, False, str(failed), failed.hint)
+            yield Check(name, False, f"{failed} {failed.detail}".strip(), failed.hint)
     if ask:
         yield from _ask_models(workspace)
 

@@ -1,7 +1,10 @@
 """What a workspace knows: its documents and passages, as a person or as the operator sees them."""
 
+import os
 from collections.abc import Iterator, Sequence
 from datetime import date
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from ombud.app.asking import filter_of
@@ -16,6 +19,8 @@ from ombud.store import find_document, list_documents, read_extracted, text_vers
 from ombud.types import Chunk, Document, Person, Plan, Question, Triplet
 
 BATCH = 500
+PROBE = bytes(4096)
+"""A block of a disk: on a full one that is what does not fit."""
 """Chunks read at once."""
 
 
@@ -181,9 +186,24 @@ def triplets_of(workspace: Workspace, document_id: str) -> list[Triplet]:
     return [edge.triplet for edge in read_extracted(workspace.store, document_id).edges]
 
 
+def can_be_written(folder: Path) -> bool:
+    """Try it with a few bytes: free space and permissions do not tell what a quota or a read-only
+    mount allows."""
+    try:
+        with TemporaryFile(dir=folder) as probe:
+            probe.write(PROBE)
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError:
+        return False
+    return True
+
+
 def why_not_ready(workspace: Workspace) -> str:
     """Empty when questions can be answered; else why not. Raises EngineError where an index is
     missing."""
+    if not can_be_written(workspace.data):
+        return "the disk of the workspace is full or cannot be written, so no answer can be kept."
     if blocking(workspace.engine.stats()).chunks:
         return ""
     workspace.check_index()

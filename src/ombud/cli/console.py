@@ -82,10 +82,17 @@ def errors_said(as_json: bool = False) -> Iterator[None]:
 def say_error(error: OmbudError, as_json: bool) -> None:
     if as_json:
         print_json(
-            {"error": {"type": type(error).__name__, "message": str(error), "hint": error.hint}}
+            {
+                "error": {
+                    "type": type(error).__name__,
+                    "message": f"{error} {error.detail}".strip(),
+                    "hint": error.hint,
+                }
+            }
         )
     else:
-        print(f"Error: {error}" + (f"\n{error.hint}" if error.hint else ""), file=sys.stderr)
+        lines = [f"Error: {error} {error.detail}".strip(), error.hint]
+        print("\n".join(line for line in lines if line), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

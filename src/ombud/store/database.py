@@ -1,5 +1,6 @@
 """Opening the database and keeping its schema current."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -147,9 +148,17 @@ def open_store(url: str, folder: Path) -> Store:
         ) from wrong
     except OSError as wrong:
         raise StoreError(
-            f"{folder} cannot be written: {wrong.strerror}.", hint="Check its permissions."
+            "The folder of the workspace cannot be written.",
+            hint="Check its permissions.",
+            detail=f"{folder}: {wrong.strerror}.",
         ) from wrong
     except exc.SQLAlchemyError as failed:
+        if not url and not os.access(folder, os.W_OK):
+            raise StoreError(
+                "The workspace can only be read, but its database needs to be written.",
+                hint="Make the folder of the workspace writable, or search in a copy of it.",
+                detail=f"{target.database} is on a read-only disk or lacks permission.",
+            ) from failed
         raise _explain(failed) from failed
     return Store(engine)
 
@@ -288,4 +297,4 @@ def _explain(failed: exc.SQLAlchemyError) -> StoreError:
         hint = "Another process holds the database; try again when it is done."
     if "full" in said:
         hint = "Free some disk space; nothing that was acknowledged is lost."
-    return StoreError(f"The store failed: {said}.", hint=hint)
+    return StoreError("The store failed.", hint=hint, detail=f"{said}.")

@@ -85,6 +85,8 @@ def unexpected(request: Request, error: Exception) -> Response:
 def respond(request: Request, error: Exception) -> Response:
     """As a page where a person browses, or has sent a form."""
     found = problem(error)
+    if isinstance(error, OmbudError) and error.detail:
+        logger.error("%s %s: %s %s", request.method, request.url.path, error, error.detail)
     browsed = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
         "/api/"
     )

@@ -203,6 +203,8 @@ def _refused(error: Exception) -> Response:
     status, body = error_json(error)
     if status >= 500 and not isinstance(error, OmbudError):
         logger.error("A chat completion failed: %s", type(error).__name__)
+    elif isinstance(error, OmbudError) and error.detail:
+        logger.error("A chat completion failed: %s %s", error, error.detail)
     headers = {}
     if isinstance(error, TooMuchWork):
         headers["retry-after"] = str(error.retry_after)

@@ -33,7 +33,9 @@ class FolderGenerations:
             return FIRST
         except OSError as failed:
             raise EngineError(
-                f"{self._pointer} cannot be read: {failed.strerror}.", hint="Check permissions."
+                "The folder of the index cannot be read.",
+                hint="`ombud doctor` says why.",
+                detail=f"{self._pointer}: {failed.strerror}.",
             ) from failed
 
     def names(self) -> frozenset[str]:

@@ -74,6 +74,9 @@ SEARCHES = 3
 MOST_COUNTS = 50_000
 """Terms whose counts are kept in memory."""
 WRITABLE = "Check free space and permissions of the .ombud folder."
+READABLE = (
+    "Try again; `ombud doctor` says what is wrong. `ombud index rebuild` makes a damaged one anew."
+)
 
 
 class LanceBackend:
@@ -131,7 +134,9 @@ class LanceEngine:
                 make_private_folder(place)
         except OSError as failed:
             raise EngineError(
-                f"{place} cannot be written: {failed.strerror}.", hint=WRITABLE
+                "The folder of the index cannot be written.",
+                hint=WRITABLE,
+                detail=f"{place}: {failed.strerror}.",
             ) from failed
         # 0 = every read sees the newest commit of any process.
         fresh = timedelta(seconds=fresh_seconds)
@@ -378,7 +383,7 @@ class LanceEngine:
                 if isinstance(self._place, str):
                     raise unusable(self._place, broken) from broken
                 raise EngineError(
-                    f"The index cannot be opened: {first_line(broken)}.", hint=WRITABLE
+                    "The index cannot be opened.", hint=WRITABLE, detail=self._details(broken)
                 ) from broken
 
     def _check_fingerprint(self) -> None:
@@ -449,9 +454,12 @@ class LanceEngine:
                 return commit()
             except BROKEN as failed:
                 if "onflict" not in str(failed):
+                    if isinstance(self._place, str):
+                        raise unusable(self._place, failed) from failed
                     raise EngineError(
-                        f"The index cannot be written: {first_line(failed)}.",
+                        "The index cannot be written.",
                         hint=f"{WRITABLE[:-1]}; the next sync goes on.",
+                        detail=self._details(failed),
                     ) from failed
                 # Full jitter, so that two writers that met do not meet again.
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311
@@ -467,10 +475,14 @@ class LanceEngine:
         try:
             return query()
         except BROKEN as failed:
+            if isinstance(self._place, str):
+                raise unusable(self._place, failed) from failed
             raise EngineError(
-                f"The index cannot be read: {first_line(failed)}.",
-                hint="If it is damaged, delete .ombud/index and run `ombud sync`.",
+                "The index cannot be read.", hint=READABLE, detail=self._details(failed)
             ) from failed
+
+    def _details(self, failed: Exception) -> str:
+        return f"{self._place}: {first_line(failed)}."
 
 
 def _batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:

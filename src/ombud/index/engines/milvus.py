@@ -464,6 +464,7 @@ def _called(call: Callable[[], T]) -> T:
 def _broken(failed: MilvusException) -> EngineError:
     lines = str(failed.message).strip().splitlines() or [type(failed).__name__]
     return EngineError(
-        f"Milvus cannot be used: {lines[0][:200].rstrip('.')}.",
-        hint="Check that the server of index.url is running and may be written.",
+        "The server of the index cannot be reached or used.",
+        hint="Try again; if it stays so, whoever runs the server checks its connection.",
+        detail=f"Milvus at index.url: {lines[0][:200].rstrip('.')}.",
     )

@@ -50,8 +50,9 @@ class ObjectGenerations:
             self._connect(generation).drop_all_tables()
         except BROKEN as failed:
             raise EngineError(
-                f"An old index in {self._root} cannot be removed: {first_line(failed)}.",
-                hint="Check the permissions of the bucket; the next sync or rebuild tries again.",
+                "An old index cannot be removed.",
+                hint="The next sync or rebuild tries again.",
+                detail=f"{self._root}: {first_line(failed)}. May objects be deleted there?",
             ) from failed
 
     def holds(self, generation: str) -> bool:
@@ -78,9 +79,15 @@ def connect(place: str, fresh: timedelta | None = None) -> Any:
 
 
 def unusable(place: str, failed: Exception) -> EngineError:
-    scheme = place.partition("://")[0]
-    hint = f"Check index.url, the network and the keys in the environment: {KEYS[scheme]}."
-    return EngineError(f"The index at {place} cannot be opened: {first_line(failed)}.", hint=hint)
+    """The error for storage that does not answer, or not as it should; it says nothing of the
+    index itself, which is to be left alone."""
+    keys = KEYS[place.partition("://")[0]]
+    return EngineError(
+        "The storage of the index cannot be reached or used.",
+        hint="Try again; if it stays so, whoever runs the server checks its connection.",
+        detail=f"{place}: {first_line(failed)}. Check index.url, the network and the keys in the "
+        f"environment: {keys}.",
+    )
 
 
 def first_line(error: Exception) -> str:
