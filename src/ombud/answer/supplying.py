@@ -76,11 +76,11 @@ def _with_supplied(stored: Stored, hits: Sequence[Hit]) -> Callable[[str, str], 
     them."""
     supplied: dict[tuple[str, str], list[Chunk]] = {}
     for hit in hits:
-        supplied.setdefault((hit.chunk.document_id, hit.chunk.digest), []).append(hit.chunk)
+        supplied.setdefault((hit.chunk.document_id, hit.chunk.version), []).append(hit.chunk)
 
-    def find(document_id: str, digest: str) -> Document | None:
-        kept = stored(document_id, digest)
-        chunks = supplied.get((document_id, digest), [])
+    def find(document_id: str, version: str) -> Document | None:
+        kept = stored(document_id, version)
+        chunks = supplied.get((document_id, version), [])
         return kept if kept or not chunks else _document(chunks)
 
     return find
@@ -99,4 +99,5 @@ def _document(chunks: Sequence[Chunk]) -> Document:
         title=first.title,
         text="".join(letters),
         digest=first.digest,
+        parser=first.parser,
     )

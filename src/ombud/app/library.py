@@ -36,15 +36,15 @@ def documents(
 
 
 def document(
-    workspace: Workspace, document_id: str, person: Person | None, digest: str | None = None
+    workspace: Workspace, document_id: str, person: Person | None, version: str | None = None
 ) -> Document:
     """One document with its text; NotFound also where this person may not read it.
 
     Its dates do not hide it: a citation of last year's rule still opens. Nor does its country hide
-    the version that a citation names by its digest: who asked about another country was shown it.
+    the version that a citation names: who asked about another country was shown it.
     """
-    found = find_document(workspace.store, document_id, digest)
-    if not _may_read(found, person, of_any_country=bool(digest)):
+    found = find_document(workspace.store, document_id, version)
+    if not _may_read(found, person, of_any_country=bool(version)):
         raise _no_document(document_id)
     return found
 
@@ -77,7 +77,7 @@ class DocumentVersion(NamedTuple):
     or that follows it."""
 
     document: Document
-    """Without its text; `digest` is that of this version."""
+    """Without its text; `version` names this one."""
     read: str
     """When it was first read, ISO 8601; empty where that is not known."""
 
@@ -89,7 +89,8 @@ def versions(workspace: Workspace, shown: Document, person: Person | None) -> li
     found: list[DocumentVersion] = []
     for one in family:
         for version in text_versions(workspace.store, one.id):
-            named = one.model_copy(update={"digest": version.digest, "text": "", "blocks": ()})
+            of_version = {"digest": version.digest, "parser": version.parser}
+            named = one.model_copy(update=of_version)
             found.append(DocumentVersion(named, version.at))
     return sorted(found, key=_age, reverse=True)
 
@@ -153,7 +154,7 @@ class Cited(NamedTuple):
 
     start: int
     end: int
-    digest: str = ""
+    version: str = ""
 
 
 def draw_original(
@@ -161,7 +162,7 @@ def draw_original(
 ) -> bytes:
     """PNG of a page as it was printed, the cited words marked. Raises NotFound where the person may
     not read it, no original of that version is kept, or it cannot be drawn."""
-    found = document(workspace, document_id, person, cited.digest or None)
+    found = document(workspace, document_id, person, cited.version or None)
     file = original_path(workspace.originals, found.id, found.digest)
     if not file.is_file():
         raise NotFound("No original of this version is kept.", hint="The text is the same.")

@@ -54,8 +54,8 @@ class LocalTarget:
     def passages(self) -> Iterator[Chunk]:
         return library.passages(self.workspace)
 
-    def text_of(self, document_id: str, digest: str) -> str | None:
-        return text_of(self.workspace.store, document_id, digest)
+    def text_of(self, document_id: str, version: str) -> str | None:
+        return text_of(self.workspace.store, document_id, version)
 
     def variant(self, settings: Mapping[str, Any]) -> "LocalTarget":
         """The workspace's documents indexed with other `index.*` settings or `models.embedder`, in

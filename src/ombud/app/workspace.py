@@ -463,9 +463,9 @@ class Workspace:
         zone = ZoneInfo(self.settings.general.timezone)
         return datetime.now(zone).date()
 
-    def _stored_document(self, document_id: str, digest: str) -> Document | None:
+    def _stored_document(self, document_id: str, version: str) -> Document | None:
         try:
-            return find_document(self.store, document_id, digest)
+            return find_document(self.store, document_id, version)
         except NotFound:
             return None
 

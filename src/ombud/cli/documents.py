@@ -34,17 +34,14 @@ def list_all(
 ) -> None:
     """All documents; with --country or --role, those that such a person may read today."""
     from ombud.app import library
+    from ombud.types import CONTENT
 
     del home
     with errors_said(as_json):
         found = library.documents(open_workspace(), _reader(country, role))
         if as_json:
             print_json(
-                {
-                    "documents": [
-                        d.model_dump(mode="json", exclude={"text", "blocks"}) for d in found
-                    ]
-                }
+                {"documents": [d.model_dump(mode="json", exclude=set(CONTENT)) for d in found]}
             )
             return
         if found:
@@ -142,9 +139,14 @@ def _reader(country: str, roles: list[str]) -> "Person | None":
 
 
 def _say(document: "Document") -> None:
-    facts = document.model_dump(mode="json", exclude={"text", "blocks", "title"})
+    from ombud.documents import describe_loss
+    from ombud.types import CONTENT
+
+    facts = document.model_dump(mode="json", exclude={*CONTENT, "title", "loss"})
     print(document.title)
     for name, value in facts.items():
         if value:
             print(f"  {name}: {value}")
+    if document.loss:
+        print(f"  left out: {describe_loss(document.loss)}")
     print(f"\n{document.text}")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KINDS = ("added", "updated", "moved", "deleted", "unchanged")
 """Counts of a report, as they are said."""
+NAMED = 20
+"""Files of kinds that are not read, of one source; --json names all."""
 
 
 def sync_folders(
@@ -137,12 +139,25 @@ def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
     for report in reports:
         counts = [f"{getattr(report, kind)} {kind}" for kind in KINDS if getattr(report, kind)]
         print(f"{report.name}: {', '.join(counts) or 'no documents'} ({seconds:.1f} s)")
-        if report.skipped:
-            print(f"  not read: {_skipped(report.skipped)}")
+        if report.reread:
+            print(f"  {report.reread} read again, as this version reads files better")
+        _say_losses(report)
         for failure in report.failed:
             print(f"  failed: {failure.uri}: {failure.reason}", file=sys.stderr)
         if report.note:
             print(f"  {report.note}", file=sys.stderr)
+
+
+def _say_losses(report: "SyncReport") -> None:
+    """A line for each document that was not read whole and each file that was not read at all."""
+    for lost in report.lost:
+        print(f"  left out of {lost.uri}: {lost.summary}")
+    if report.lost:
+        print(f"  {len(report.lost)} documents were read, but not whole")
+    for file in report.left_out[:NAMED]:
+        print(f"  not read: {file.uri}: {file.why}")
+    if report.skipped:
+        print(f"  not read in all: {_skipped(report.skipped)}")
 
 
 def _skipped(by_suffix: Mapping[str, int]) -> str:

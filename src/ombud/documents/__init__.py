@@ -6,16 +6,19 @@ a process of its own that can be killed; `InlineParser` and `parse` run them her
 from ombud.documents.blocks import ParsedFile
 from ombud.documents.chunking.chunks import chunk, recipe_of
 from ombud.documents.frontmatter import front_matter
-from ombud.documents.parsing import kinds, parse
+from ombud.documents.losses import describe_loss
+from ombud.documents.parsing import PARSED_BY, kinds, parse
 from ombud.documents.pdf.drawing import draw_page
 from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_parsers
 
 __all__ = [
+    "PARSED_BY",
     "DocumentParser",
     "InlineParser",
     "ParsedFile",
     "Worker",
     "chunk",
+    "describe_loss",
     "draw_page",
     "front_matter",
     "kinds",

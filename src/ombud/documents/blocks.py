@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from ombud.types import Block
+from ombud.types import Block, Loss
 
 BlockKind = Literal["heading", "text", "list", "table", "code"]
 
@@ -15,9 +15,12 @@ class ParsedFile(NamedTuple):
     """What a parser found in the bytes, before it becomes a `Document`."""
 
     blocks: list[Block]
+    """Their texts may hold the marks of `ombud.documents.runs`."""
     title: str = ""
     """A title that the format itself carries, such as HTML's <title>; used when there is no
     heading."""
+    loss: Loss = Loss()
+    """What was left out, but for runs that are marked as struck or hidden."""
 
 
 _SPACE = re.compile(r"[\s\u00a0\u2000-\u200a\u202f\u205f\u3000]+")

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from ombud.documents.blocks import ParsedFile, tidy, visible
+from ombud.documents.runs import plain, settle
 from ombud.errors import OmbudError, SetupError, SourceError, UnknownName
 from ombud.registry import distribution_of, find, names
 from ombud.text import detect_language
@@ -16,6 +17,9 @@ from ombud.types import Block, Document
 Parser = Callable[[bytes, int], ParsedFile]
 """(bytes, most pages) -> ParsedFile; raises SourceError."""
 
+PARSED_BY = "7"
+"""Version of the parsers and chunkers: changes when they give other results from the same bytes.
+Everything is then read again."""
 PAGES = 2000
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _SECTION = re.compile(
@@ -38,16 +42,18 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
             "The file is empty.", hint="Remove it, or save it again from its program."
         )
     parsed = read(data, pages)
-    normal = map(_normal, parsed.blocks)
-    blocks = tuple(block for block in normal if block.text.strip())
+    settled = settle([_normal(block) for block in parsed.blocks])
+    blocks = settled.blocks
     _check_not_empty(blocks, suffix)
-    text = "\n\n".join(block.text for block in blocks)
     return facts.model_copy(
         update={
             "blocks": blocks,
-            "text": text,
-            "title": facts.title or _title(blocks, parsed.title, facts.uri),
-            "language": facts.language or detect_language(text),
+            "text": settled.text,
+            "annotations": settled.annotations,
+            "loss": parsed.loss + settled.loss,
+            "title": facts.title or _title(blocks, plain(parsed.title), facts.uri),
+            "language": facts.language or detect_language(settled.text),
+            "parser": PARSED_BY,
         }
     )
 

@@ -9,19 +9,18 @@ from hashlib import sha256
 from posixpath import splitext
 from typing import NamedTuple
 
-from ombud.documents import front_matter, kinds, recipe_of
+from ombud.documents import PARSED_BY, front_matter, kinds, recipe_of
 from ombud.errors import SourceError
 from ombud.ingest.parts import OnProgress
-from ombud.ingest.report import Failure
+from ombud.ingest.report import Failure, Skipped
 from ombud.ingest.rows import form_of
 from ombud.settings import Settings, index_for
 from ombud.sources import Ref, Source, apply_metadata, normalise_metadata
 from ombud.store import DocumentEntry, SyncStamp
-from ombud.types import Document
+from ombud.types import PARSED, Document
 
-PARSED_BY = "6"
-"""Changes when parsers or chunkers give other results from the same bytes: everything is then cut
-anew."""
+_CACHES = frozenset(("thumbs.db", "desktop.ini"))
+_INCOMPLETE = frozenset((".crdownload", ".download", ".part", ".partial", ".tmp"))
 
 
 class DocumentChange(NamedTuple):
@@ -59,6 +58,9 @@ class SyncPlan:
     unchanged: int = 0
     failed: list[Failure] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
+    left_out: list[Skipped] = field(default_factory=list)
+    reread: int = 0
+    """Documents whose bytes are the same, but not the parsers that read them."""
     documents: list[Document] = field(default_factory=list)
     """Everything that was listed and could be read."""
     stamps: dict[str, str] = field(default_factory=dict)
@@ -79,8 +81,11 @@ def plan_changes(
     for number, ref in enumerate(refs, start=1):
         on_progress("compare", number, len(refs))
         suffix = _suffix(ref)
+        if is_passing(ref.uri):
+            continue
         if suffix not in readable:
             skipped[suffix] += 1
+            plan.left_out.append(Skipped(uri=ref.uri, why=why_unreadable(suffix)))
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
@@ -124,6 +129,14 @@ class _Comparison:
             self.plan.unchanged += 1
         else:
             self.plan.changes.append(change)
+            self.plan.reread += self._is_reread(change)
+
+    def _is_reread(self, change: DocumentChange) -> bool:
+        """Whether the same bytes are read by newer parsers."""
+        known = self._known.documents.get(change.document.id)
+        if known is None or not change.content:
+            return False
+        return known.digest == change.document.digest and known.parser != PARSED_BY
 
     def _add_failed(self, ref: Ref, entry: DocumentEntry | None, error: SourceError) -> None:
         self.plan.failed.append(failure(ref.uri, error))
@@ -132,6 +145,18 @@ class _Comparison:
         document = self._known.documents[document_id(ref.uri)]
         if ref.facts.get("audience", document.audience) != document.audience:
             self.plan.changes.append(_narrowed(ref, entry, document))
+
+
+def is_passing(uri: str) -> bool:
+    """Whether a file is no document but a trace of a program at work: a lock of an office program,
+    a system's cache of pictures, a download that is not complete."""
+    name = uri.rpartition("/")[2]
+    is_lock = name.startswith(("~$", ".~lock."))
+    return is_lock or name.lower() in _CACHES or _suffix_of(name) in _INCOMPLETE
+
+
+def why_unreadable(suffix: str) -> str:
+    return f"there is no parser for `{suffix}`" if suffix else "its name has no ending"
 
 
 def document_id(uri: str) -> str:
@@ -164,7 +189,7 @@ def _compare(
     if entry is not None:
         stored = (entry.digest, entry.recipe, entry.chunks)
         is_same = stored == (document.digest, recipe, chunks)
-    facts = document.model_dump(mode="json", exclude={"digest", "text", "blocks"})
+    facts = document.model_dump(mode="json", exclude={"digest", *PARSED})
     return DocumentChange(
         ref=ref,
         document=document,
@@ -216,7 +241,11 @@ def _moves(changes: list[DocumentChange], gone: list[DocumentEntry]) -> Iterator
 
 
 def _suffix(ref: Ref) -> str:
-    return splitext(ref.uri)[1].lower()
+    return _suffix_of(ref.uri)
+
+
+def _suffix_of(uri: str) -> str:
+    return splitext(uri)[1].lower()
 
 
 def _digest(*parts: object) -> str:

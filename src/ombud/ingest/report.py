@@ -2,12 +2,28 @@
 
 from pydantic import Field
 
-from ombud.types import Record
+from ombud.types import Loss, Record
 
 
 class Failure(Record):
     uri: str
     reason: str
+
+
+class LossLine(Record):
+    """A document that was read, but not whole."""
+
+    uri: str
+    summary: str
+    """What of the file is not in the text."""
+    loss: Loss
+
+
+class Skipped(Record):
+    """A file that was not read at all."""
+
+    uri: str
+    why: str
 
 
 class SyncReport(Record):
@@ -20,9 +36,15 @@ class SyncReport(Record):
     deleted: int = 0
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
+    lost: tuple[LossLine, ...] = ()
+    """Documents of this sync that were read, but not whole."""
     skipped: dict[str, int] = Field(
         default={}, description="What is not read: suffix of a kind of file, or links -> count."
     )
+    left_out: tuple[Skipped, ...] = ()
+    """The files of a kind that is not read."""
+    reread: int = 0
+    """Documents that had not changed and were read again by newer parsers."""
     note: str = ""
     """Why the source was not synced whole, where it was not."""
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
 
-from ombud.documents import DocumentParser, open_parsers
+from ombud.documents import DocumentParser, describe_loss, open_parsers
 from ombud.errors import Busy, SourceError
 from ombud.index import Row, blocking
 from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
@@ -19,7 +19,7 @@ from ombud.ingest.handing_out import HandedOut
 from ombud.ingest.originals import drop_originals
 from ombud.ingest.parts import IngestParts, OnProgress
 from ombud.ingest.reading import ChunkedDocument, DocumentReader, embed_ahead, read_ahead
-from ombud.ingest.report import Failure, SyncReport
+from ombud.ingest.report import Failure, LossLine, SyncReport
 from ombud.settings import Settings
 from ombud.sources import Source
 from ombud.store import (
@@ -45,6 +45,7 @@ from ombud.store import (
     unended_writes,
 )
 from ombud.text import find_abbreviations
+from ombud.types import Document
 
 FEW = 10
 """Documents that may vanish without the share being looked at."""
@@ -170,6 +171,7 @@ class _Progress:
     """Document id -> the day its successor takes its place."""
     done: list[DocumentChange] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
+    lost: list[LossLine] = field(default_factory=list)
     deleted: int = 0
     note: str = ""
 
@@ -236,6 +238,8 @@ class SyncRun:
             read_before = {
                 "title": change.document.title or before.title,
                 "language": change.document.language or before.language,
+                "loss": before.loss,
+                "parser": before.parser,
             }
             document = change.document.model_copy(update=read_before)
             document = cut_document(document, progress.begins)
@@ -254,6 +258,7 @@ class SyncRun:
             self._lease.check()
             self._commit(batch, progress.begins)
             progress.done += [item.change for item in batch]
+            progress.lost += _lost([item.document for item in batch])
             read = len(progress.done) + len(progress.failed) - failed_before
             self._on_progress("index", read, len(content))
 
@@ -312,6 +317,13 @@ def _too_many_gone(settings: Settings, plan: SyncPlan, known: int) -> str:
     )
 
 
+def _lost(documents: Sequence[Document]) -> Iterator[LossLine]:
+    for document in documents:
+        if document.loss:
+            summary = describe_loss(document.loss)
+            yield LossLine(uri=document.uri, summary=summary, loss=document.loss)
+
+
 def _report(name: str, progress: _Progress) -> SyncReport:
     plan = progress.plan
     moved = new = 0
@@ -327,6 +339,9 @@ def _report(name: str, progress: _Progress) -> SyncReport:
         deleted=max(0, progress.deleted - moved),
         unchanged=plan.unchanged,
         failed=tuple(progress.failed),
+        lost=tuple(progress.lost),
         skipped=plan.skipped,
+        left_out=tuple(plan.left_out),
+        reread=plan.reread,
         note=progress.note,
     )

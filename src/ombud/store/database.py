@@ -15,7 +15,7 @@ from ombud.errors import SetupError, StoreError
 from ombud.private_files import close_to_others, make_private_file, make_private_folder
 from ombud.store.audit.chain import begin_chain
 
-HEAD = "0018"
+HEAD = "0019"
 MIGRATIONS = Path(__file__).parent / "migrations"
 _ONLY_READS = "ombud_only_reads"
 """Execution option of the connections that `Store.read` uses on SQLite."""

@@ -3,9 +3,20 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, delete, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    cast,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from ombud.errors import NotFound
 from ombud.store.audit.chain import now
@@ -18,9 +29,8 @@ from ombud.store.tables import document as documents
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import source as sources
 from ombud.store.tables import text as texts
-from ombud.types import Block, Document
+from ombud.types import CONTENT, Annotation, Block, Document
 
-CONTENT = {"blocks", "text"}
 FACTS = cast(documents.c.facts, Text)
 """The JSON itself: pydantic reads ten thousand in half the time that Python's own reader needs."""
 
@@ -125,10 +135,10 @@ def save_documents(
             first[row.document_id, row.digest] = row.at
         text_rows: list[dict[str, object]] = []
         for one in saved:
-            version = one.document.id, one.document.digest
-            if version in first:
-                db.execute(delete(texts).where(_is_version(*version)))
-            text_rows.append({**_text_row(one.document), "at": first.get(version) or now()})
+            bytes_of = one.document.id, one.document.digest
+            if bytes_of in first:
+                db.execute(delete(texts).where(_is_version(one.document.id, one.document.version)))
+            text_rows.append({**_text_row(one.document), "at": first.get(bytes_of) or now()})
         db.execute(insert(texts), text_rows)
         db.execute(delete(documents).where(documents.c.id.in_(ids)))
         rows = [{**_row(one.document, one.kept), "deleted": False} for one in saved]
@@ -154,8 +164,10 @@ def _text_row(document: Document) -> dict[str, object]:
     return {
         "document_id": document.id,
         "digest": document.digest,
+        "parser": document.parser,
         "text": document.text,
         "blocks": blocks,
+        "annotations": [one.model_dump(mode="json") for one in document.annotations],
     }
 
 
@@ -239,7 +251,7 @@ def save_stamps(store: Store, stamps: Mapping[str, str]) -> None:
 
 
 def save_end(store: Store, document: Document) -> None:
-    facts = document.model_dump(mode="json", exclude=CONTENT)
+    facts = document.model_dump(mode="json", exclude=set(CONTENT))
     own_row = update(documents).where(documents.c.id == document.id)
     with store.write() as db:
         db.execute(own_row.values(facts=facts))
@@ -309,10 +321,11 @@ def written_for(store: Store) -> dict[str, set[str]]:
     return found
 
 
-def find_document(store: Store, identity: str, digest: str | None = None) -> Document:
+def find_document(store: Store, identity: str, version: str | None = None) -> Document:
     """One document (by id or uri) with blocks and text of the given version, the newest by default.
 
-    Raises NotFound, also for a version that was purged.
+    version: as `Document.version` names it; a digest alone names the text that citations without a
+    version of the parsers count in. Raises NotFound, also for a version that was purged.
     """
     has_name = (documents.c.id == identity) | (documents.c.uri == identity)
     current = select(documents.c.facts).where(has_name, ~documents.c.deleted)
@@ -323,25 +336,29 @@ def find_document(store: Store, identity: str, digest: str | None = None) -> Doc
                 f"There is no document `{identity}`.", hint="`ombud documents list` shows all."
             )
         document = Document.model_validate(facts)
-        version = digest or document.digest
-        content = select(texts.c.text, texts.c.blocks)
-        row = db.execute(content.where(_is_version(document.id, version))).first()
+        row = db.execute(_texts_of(document.id, version or document.version)).first()
     if row is None:
         raise NotFound(
             f"That version of `{document.uri}` is no longer kept.",
             hint="Open the current version instead.",
         )
     return document.model_copy(
-        update={"digest": version, "text": row.text, "blocks": _blocks(row.text, row.blocks)}
+        update={
+            "digest": row.digest,
+            "parser": row.parser,
+            "text": row.text,
+            "blocks": _blocks(row.text, row.blocks),
+            "annotations": tuple(map(Annotation.model_validate, row.annotations)),
+        }
     )
 
 
 def page_totals(store: Store, versions: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Id -> pages of a document in that version (id, digest), as far as its pages have numbers."""
+    """Id -> pages of a document in that version (id, version), as far as its pages have numbers."""
     found: dict[str, int] = {}
     with store.read() as db:
-        for identity, digest in dict.fromkeys(versions):
-            row = db.execute(select(texts.c.blocks).where(_is_version(identity, digest))).first()
+        for identity, version in dict.fromkeys(versions):
+            row = db.execute(_texts_of(identity, version)).first()
             pages = [page for _, _, page, _ in row.blocks if page] if row else []
             if pages:
                 found[identity] = max(pages)
@@ -350,28 +367,48 @@ def page_totals(store: Store, versions: Iterable[tuple[str, str]]) -> dict[str, 
 
 class TextVersion(NamedTuple):
     digest: str
+    parser: str
     at: str
     """When it was first read, ISO 8601 in UTC; empty where that is not known."""
 
 
 def text_versions(store: Store, document_id: str) -> list[TextVersion]:
-    """The versions of a document's text that are kept, the newest first."""
-    query = select(texts.c.digest, texts.c.at).where(texts.c.document_id == document_id)
+    """The versions of a document that are kept, the newest first, each as the newest parsers read
+    it."""
+    columns = texts.c.digest, texts.c.parser, texts.c.at
+    query = select(*columns).where(texts.c.document_id == document_id)
+    newest: dict[str, TextVersion] = {}
     with store.read() as db:
-        rows = db.execute(query.order_by(texts.c.at.desc(), texts.c.digest)).all()
-    return [TextVersion(row.digest, row.at) for row in rows]
+        for row in db.execute(query.order_by(texts.c.at.desc(), texts.c.digest, *_OLDEST_PARSER)):
+            newest[row.digest] = TextVersion(*row)
+    return list(newest.values())
 
 
-def text_of(store: Store, document_id: str, digest: str) -> str | None:
+def text_of(store: Store, document_id: str, version: str) -> str | None:
     """The text that offsets of this version count in; None when it is no longer kept."""
-    query = select(texts.c.text).where(_is_version(document_id, digest))
     with store.read() as db:
-        return db.execute(query).scalar()
+        row = db.execute(_texts_of(document_id, version)).first()
+    return str(row.text) if row else None
 
 
-def _is_version(document_id: str, digest: str) -> ColumnElement[bool]:
-    """The row of one version of a document's text."""
-    return (texts.c.document_id == document_id) & (texts.c.digest == digest)
+_OLDEST_PARSER = func.length(texts.c.parser), texts.c.parser
+"""Orders the texts of the same bytes, those without a version first."""
+
+
+def _texts_of(document_id: str, version: str) -> Select[Any]:
+    """The text of a version, first; of a digest alone its texts, the oldest first."""
+    digest, _, parser = version.partition(".")
+    query = select(texts).where(texts.c.document_id == document_id, texts.c.digest == digest)
+    if parser:
+        query = query.where(texts.c.parser == parser)
+    return query.order_by(*_OLDEST_PARSER)
+
+
+def _is_version(document_id: str, version: str) -> ColumnElement[bool]:
+    """The row of exactly one version of a document's text."""
+    digest, _, parser = version.partition(".")
+    is_parsed_so = (texts.c.digest == digest) & (texts.c.parser == parser)
+    return (texts.c.document_id == document_id) & is_parsed_so
 
 
 def _row(document: Document, kept: SyncStamp) -> dict[str, object]:
@@ -380,7 +417,7 @@ def _row(document: Document, kept: SyncStamp) -> dict[str, object]:
         "source": document.source,
         "uri": document.uri,
         "digest": document.digest,
-        "facts": document.model_dump(mode="json", exclude=CONTENT),
+        "facts": document.model_dump(mode="json", exclude=set(CONTENT)),
         "facts_digest": kept.facts_digest,
         "recipe": kept.recipe,
         "own_end": kept.own_end.isoformat() if kept.own_end else None,

@@ -74,10 +74,14 @@ text = Table(
     metadata,
     Column("document_id", String(16), primary_key=True),
     Column("digest", String(64), primary_key=True),
+    # Version of the parsers; empty = from before versions were recorded.
+    Column("parser", String(20), primary_key=True, default=""),
     Column("text", Text, nullable=False),
     # [[kind, level, page, length], ...]; the block texts are slices of `text` two characters apart.
     Column("blocks", JSON, nullable=False),
-    # When this version was first read; empty = before that was kept.
+    # Annotations of the text, as the type says them.
+    Column("annotations", JSON, nullable=False, default=[]),
+    # When these bytes were first read; empty = before that was kept.
     Column("at", String(32), nullable=False, default=""),
 )
 

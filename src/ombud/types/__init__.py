@@ -30,7 +30,18 @@ from ombud.types.asking import (
     Question,
     Role,
 )
-from ombud.types.documents import Audience, Block, Chunk, Document, Status, Triplet
+from ombud.types.documents import (
+    CONTENT,
+    PARSED,
+    Annotation,
+    Audience,
+    Block,
+    Chunk,
+    Document,
+    Loss,
+    Status,
+    Triplet,
+)
 from ombud.types.events import (
     LOST,
     Answered,
@@ -72,14 +83,17 @@ from ombud.types.records import Record
 from ombud.types.retired import RETIRED_FIELDS, RETIRED_VALUES, load_record
 
 __all__ = [
+    "CONTENT",
     "LONGEST_MESSAGE",
     "LOST",
     "MOST_MESSAGES",
+    "PARSED",
     "PRIVACY",
     "RETIRED_FIELDS",
     "RETIRED_VALUES",
     "Account",
     "Action",
+    "Annotation",
     "Answer",
     "AnswerPath",
     "Answered",
@@ -112,6 +126,7 @@ __all__ = [
     "Interrupted",
     "Joined",
     "Left",
+    "Loss",
     "Message",
     "Mode",
     "NewEvent",

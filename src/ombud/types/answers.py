@@ -4,7 +4,7 @@ from datetime import date
 from typing import Literal
 
 from ombud.types.asking import Plan, Query
-from ombud.types.documents import Chunk, Triplet
+from ombud.types.documents import Chunk, Triplet, text_version
 from ombud.types.people import HandoffReason
 from ombud.types.records import Record
 
@@ -110,11 +110,18 @@ class Citation(Record):
     end: int
     digest: str
     """Digest of the document version that the offsets count in."""
+    parser: str = ""
+    """Version of the parsers that made the text that the offsets count in."""
     trail: tuple[str, ...] = ()
     scope: Scope = "shared"
     effective_from: date | None = None
     effective_to: date | None = None
     """Last day in force; a day in the past marks an earlier version of a rule."""
+
+    @property
+    def version(self) -> str:
+        """Names the text of the document that the offsets count in."""
+        return text_version(self.digest, self.parser)
 
 
 class Claim(Record):

@@ -25,6 +25,55 @@ class Block(Record):
     """x0, top, x1, bottom in points from the page's upper left corner."""
 
 
+def text_version(digest: str, parser: str) -> str:
+    """Names the text that a version of the parsers made of some bytes."""
+    return f"{digest}.{parser}" if parser else digest
+
+
+class Annotation(Record):
+    """A link, a footnote mark or struck words beside a text, which itself holds no markup."""
+
+    start: int
+    end: int
+    """Offsets into `Document.text`. Struck words are not part of it: they lie between two of its
+    characters, start = end."""
+    kind: Literal["link", "struck", "footnote"]
+    url: str = ""
+    """Of a link: http, https or mailto."""
+    text: str = ""
+    """The struck words, or the note that a footnote mark leads to."""
+
+
+class Loss(Record):
+    """What a file holds and its `Document` does not."""
+
+    struck: int = 0
+    """Passages that are struck out."""
+    hidden: int = 0
+    """Passages, rows, columns, sheets or shapes that the original hides."""
+    pages: tuple[int, ...] = ()
+    """Pages without text, such as scans."""
+    attachments: tuple[str, ...] = ()
+    """Names of attached files that were not read."""
+    repeated: int = 0
+    """Running headers and footers."""
+    pictures: int = 0
+    """Pictures without a description."""
+    undecodable: int = 0
+    """Characters that no encoding explains."""
+    notes: tuple[str, ...] = ()
+    """Anything else, in sentences."""
+
+    def __add__(self, other: "Loss") -> "Loss":
+        sums = {}
+        for name in Loss.model_fields:
+            sums[name] = getattr(self, name) + getattr(other, name)
+        return Loss(**sums)
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) for name in Loss.model_fields)
+
+
 class Document(Record):
     id: str
     """First 16 hex digits of sha256(uri)."""
@@ -36,6 +85,9 @@ class Document(Record):
     blocks: tuple[Block, ...] = ()
     text: str = ""
     """The block texts joined by a blank line, NFC; tables as Markdown."""
+    annotations: tuple[Annotation, ...] = ()
+    """In the order of the text."""
+    loss: Loss = Loss()
     language: str = "en"
     countries: tuple[str, ...] = ()
     """ISO 3166 alpha-2; empty means everywhere."""
@@ -51,12 +103,27 @@ class Document(Record):
     owner: str = ""
     digest: str = ""
     """sha256 of the bytes, hex."""
+    parser: str = ""
+    """Version of the parsers that made the text of these bytes; empty for texts from before
+    versions were recorded."""
     updated: datetime | None = None
+
+    @property
+    def version(self) -> str:
+        """Names this text of the document."""
+        return text_version(self.digest, self.parser)
+
+
+CONTENT = frozenset(("text", "blocks", "annotations"))
+"""Fields of a `Document` that make up a version of its text; lists of documents go without."""
+PARSED = CONTENT | {"loss", "parser"}
+"""Fields that only parsing the bytes fills in."""
 
 
 class Chunk(Record):
     id: str
-    """document_id + "-" + first 12 hex digits of sha256(digest, chunker settings, start, end)."""
+    """document_id + "-" + first 12 hex digits of sha256(digest, parser, chunker
+    settings, start, end)."""
     document_id: str
     title: str
     uri: str
@@ -69,6 +136,8 @@ class Chunk(Record):
     page_to: int | None = None
     start: int
     end: int
+    annotations: tuple[Annotation, ...] = ()
+    """Links and footnote marks within `start` and `end`; their offsets count in the document."""
     countries: tuple[str, ...] = ()
     audience: Audience = {}
     effective_from: date | None = None
@@ -78,6 +147,13 @@ class Chunk(Record):
     topic: str = ""
     language: str = "en"
     digest: str = ""
+    parser: str = ""
+    """As in `Document`."""
+
+    @property
+    def version(self) -> str:
+        """Names the text of the document that the offsets count in."""
+        return text_version(self.digest, self.parser)
 
 
 class Triplet(Record):

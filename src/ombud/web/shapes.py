@@ -29,6 +29,7 @@ from ombud.types import (
     Document,
     Evidence,
     Hit,
+    Loss,
     Message,
     Mode,
     Person,
@@ -146,6 +147,7 @@ class EvidenceIn(Shape):
     effective_from: date | None = None
     effective_to: date | None = None
     digest: Name = ""
+    parser: Name = ""
 
     def noun(self, rank: int) -> Hit:
         """rank: from 1; scores as it where it has none."""
@@ -218,6 +220,8 @@ class HitOut(Shape):
     effective_to: date | None
     digest: str
     """Of the document version that the offsets count in."""
+    parser: str
+    """Version of the parsers that made that text."""
 
 
 class SearchOut(Shape):
@@ -283,6 +287,8 @@ class DocumentLine(Shape):
     topic: str
     owner: str
     digest: str
+    parser: str
+    loss: Loss
     updated: datetime | None
 
     @classmethod

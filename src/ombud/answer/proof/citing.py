@@ -30,7 +30,7 @@ def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
     """A citation of start:end of the chunk's document, or None where the stored text does not say
     the same."""
     chunk = hit.chunk
-    document = stored(chunk.document_id, chunk.digest)
+    document = stored(chunk.document_id, chunk.version)
     inside = chunk.text[start - chunk.start : end - chunk.start]
     if document is None or not check_quote(inside, document.text, start, end):
         return None
@@ -44,6 +44,7 @@ def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
         start=start,
         end=end,
         digest=chunk.digest,
+        parser=chunk.parser,
         trail=chunk.trail,
         scope="local" if chunk.countries else "shared",
         effective_from=chunk.effective_from,

@@ -58,7 +58,7 @@ def route(workspace: Workspace, question: str, plan: Mapping[str, Any]) -> dict[
 
 
 def pages(workspace: Workspace, versions: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Id -> pages of a document (id, digest), as far as they have numbers."""
+    """Id -> pages of a document (id, version), as far as they have numbers."""
     return page_totals(workspace.store, versions)
 
 

@@ -309,7 +309,7 @@ def _state(document: Document | None, digest_then: str, today: date, *, all_inde
 def _count_quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
     counts = {"stand": 0, "differ": 0, "erased": 0}
     for citation in then.citations:
-        text = text_of(workspace.store, citation.document_id, citation.digest)
+        text = text_of(workspace.store, citation.document_id, citation.version)
         if text is None or not citation.quote:
             counts["erased"] += 1
         elif text[citation.start : citation.end] == citation.quote:

@@ -50,7 +50,7 @@ def annotations(text: str, answer: Answer, person: Person, base: str) -> list[di
 def address(citation: Citation, person: Person, base: str) -> str:
     """base: of this server, without a slash at its end."""
     values = [
-        ("digest", citation.digest),
+        ("digest", citation.version),
         ("start", str(citation.start)),
         ("end", str(citation.end)),
     ]

@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Any
 
 from ombud.documents.outline import ChunkBounds, Count, Embed
+from ombud.documents.runs import annotations_between
 from ombud.errors import BadSetting
 from ombud.registry import find, plugin_faults
 from ombud.settings import IndexSettings
@@ -78,6 +79,7 @@ def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBou
         page_to=max(bounds.pages, default=None),
         start=bounds.start,
         end=bounds.end,
+        annotations=tuple(annotations_between(document.annotations, bounds.start, bounds.end)),
         countries=document.countries,
         audience=document.audience,
         effective_from=document.effective_from,
@@ -87,13 +89,15 @@ def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBou
         topic=document.topic,
         language=document.language,
         digest=document.digest,
+        parser=document.parser,
     )
 
 
 def _chunk_id(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> str:
     """The document's id and 12 hexadecimal digits: the same text cut alike has the same id."""
     recipe_text = ":".join(map(str, recipe))
-    facts = f"{document.digest}|{recipe_text}|{bounds.start}|{bounds.end}"
+    version = f"{document.digest}{document.parser}"
+    facts = f"{version}|{recipe_text}|{bounds.start}|{bounds.end}"
     return f"{document.id}-{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
 
 

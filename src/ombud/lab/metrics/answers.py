@@ -127,7 +127,7 @@ def quote_verbatim(observation: Observation, instruments: Instruments) -> Value:
     stored = 0
     verbatim = 0
     for citation in observation.answer.citations:
-        text = instruments.text_of(citation.document_id, citation.digest)
+        text = instruments.text_of(citation.document_id, citation.version)
         if text is not None:
             stored += 1
             verbatim += _is_verbatim(citation, text)

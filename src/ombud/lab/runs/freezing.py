@@ -135,8 +135,8 @@ class FrozenTarget:
     def passages(self) -> Iterator[Chunk]:
         return self._target.passages()
 
-    def text_of(self, document_id: str, digest: str) -> str | None:
-        return self._target.text_of(document_id, digest)
+    def text_of(self, document_id: str, version: str) -> str | None:
+        return self._target.text_of(document_id, version)
 
     def variant(self, settings: Mapping[str, Any]) -> Target:
         raise LabError(

@@ -100,14 +100,14 @@ class RemoteTarget:
             except httpx.HTTPError as failed:
                 raise _down(self.name, failed) from failed
 
-    def text_of(self, document_id: str, digest: str) -> str | None:
+    def text_of(self, document_id: str, version: str) -> str | None:
         """As far as passages cover it; what lies between them is blank. None for all where they
         cannot be had."""
         with self._lock:
             if self._texts is None:
                 self._texts = {}  # a server that says no is not asked again for every citation
                 self._texts = _joined(self.passages())
-            return self._texts.get((document_id, digest))
+            return self._texts.get((document_id, version))
 
     def variant(self, settings: Mapping[str, Any]) -> Target:
         raise LabError(
@@ -192,11 +192,11 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def _joined(passages: Iterable[Chunk]) -> dict[tuple[str, str], str]:
-    """(document id, digest) -> text; passages that do not fit their offsets are left out."""
+    """(document id, version) -> text; passages that do not fit their offsets are left out."""
     pieces: dict[tuple[str, str], list[Chunk]] = {}
     for chunk in passages:
         if 0 <= chunk.start == chunk.end - len(chunk.text):
-            pieces.setdefault((chunk.document_id, chunk.digest), []).append(chunk)
+            pieces.setdefault((chunk.document_id, chunk.version), []).append(chunk)
     texts = {}
     for key, chunks in pieces.items():
         letters = [" "] * max(chunk.end for chunk in chunks)

@@ -31,7 +31,7 @@ class Target(Protocol):
         """Every indexed passage."""
         ...
 
-    def text_of(self, document_id: str, digest: str) -> str | None:
+    def text_of(self, document_id: str, version: str) -> str | None:
         """The text that citations of this document version count in; None when it is not to be
         had."""
         ...

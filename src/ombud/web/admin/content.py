@@ -19,7 +19,7 @@ from ombud.app import (
     list_publications,
     sync_progress,
 )
-from ombud.documents import kinds
+from ombud.documents import describe_loss, kinds
 from ombud.errors import BadRequest
 from ombud.types import Document
 from ombud.web.admin.forms import NOT_REFUSED, RefusedForm, actor, back_to, read_form, shown
@@ -106,12 +106,15 @@ def documents(
     words = q.casefold().split()
     known = library.documents(workspace, None)
     found = [one for one in known if _is_called(one, words)]
+    listed = sorted(found, key=lambda one: one.title.casefold())[:LISTED]
     return shown(
         "admin/documents.html",
         workspace,
         caller,
         q=q,
-        documents=sorted(found, key=lambda one: one.title.casefold())[:LISTED],
+        documents=listed,
+        losses={one.id: describe_loss(one.loss) for one in listed if one.loss},
+        lost=sum(bool(one.loss) for one in known),
         count=len(found),
         states=Counter(one.status for one in known),
         today=workspace.today(),
@@ -139,6 +142,7 @@ def document(
         workspace,
         caller,
         document=found,
+        loss=describe_loss(found.loss),
         count=len(chunks),
         reader=_reader_of(found),
         chunks=chunks[first : first + SHOWN_PASSAGES],

@@ -5,10 +5,12 @@ offsets.
 escapes every run."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from ombud.types import Block, Document
+from ombud.types import Annotation, Block, Document
 
 _CELL = re.compile(r"(?<=\|)((?:\\.|[^|\\])*)(?=\|)")
 _BULLETS = {"-", "*"}
@@ -21,6 +23,11 @@ _ITEM = re.compile(r"^(?P<indent>\s*)(?P<marker>[-*•]|\(?\w{1,3}[.)])\s+")
 class TextRun:
     text: str
     marked: bool = False
+    url: str = ""
+    note: str = ""
+    """What a footnote mark leads to."""
+    is_struck: bool = False
+    """Whether it is no part of the text any more."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +63,55 @@ class View:
 
 
 class _Pen:
-    """Cuts text into runs, in a document where [start, end) is marked."""
+    """Cuts text into runs, in a document with annotations where [start, end) is marked."""
 
-    def __init__(self, start: int, end: int) -> None:
+    def __init__(self, start: int, end: int, annotations: Sequence[Annotation] = ()) -> None:
         self.start, self.end = start, end
+        self._annotations = sorted(annotations, key=lambda found: (found.start, found.end))
+        self._starts = [found.start for found in self._annotations]
 
     def runs(self, text: str, base: int) -> tuple[TextRun, ...]:
         """base: where the text begins in the document."""
         first = min(max(self.start - base, 0), len(text))
         last = min(max(self.end - base, first), len(text))
-        before = TextRun(text[:first])
-        cited = TextRun(text[first:last], marked=True)
-        after = TextRun(text[last:])
-        return tuple(run for run in (before, cited, after) if run.text)
+        found = self._within(base, base + len(text))
+        cuts = {0, first, last, len(text)}
+        for one in found:
+            cuts |= {max(one.start - base, 0), min(one.end - base, len(text))}
+        runs: list[TextRun] = []
+        for begin, end in pairwise(sorted(cuts)):
+            runs += [_struck(one) for one in found if one.start == base + begin == one.end]
+            run = TextRun(text[begin:end], marked=first <= begin < last)
+            runs.append(_annotated(run, found, base + begin))
+        runs += [_struck(one) for one in found if one.start == base + len(text) == one.end]
+        return tuple(runs)
+
+    def struck(self, start: int, end: int) -> list[TextRun]:
+        """What was struck in a stretch that is not shown itself, such as before an item's mark."""
+        found = self._within(start, end - 1)
+        return [_struck(one) for one in found if one.kind == "struck"]
+
+    def _within(self, start: int, end: int) -> list[Annotation]:
+        """Annotations that begin in a stretch of text; no link reaches over two of them."""
+        first = bisect_left(self._starts, start)
+        last = bisect_right(self._starts, end)
+        return self._annotations[first:last]
+
+
+def _struck(found: Annotation) -> TextRun:
+    return TextRun(found.text, is_struck=True)
+
+
+def _annotated(run: TextRun, found: Sequence[Annotation], start: int) -> TextRun:
+    for one in found:
+        if one.start <= start < one.end:
+            run = replace(run, url=run.url or one.url, note=run.note or one.text)
+    return run
 
 
 def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
     """The blocks of a document in order."""
-    pen = _Pen(start, end)
+    pen = _Pen(start, end, document.annotations)
     views: list[View] = []
     if not document.blocks:
         for number, (base, text) in enumerate(_parts(document.text)):
@@ -128,7 +166,9 @@ def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[TextRun, ...], ...]:
     for cell in _CELL.finditer(line.strip()):
         text = cell.group(1)
         runs = pen.runs(text.strip(), start + cell.start(1) + _indent(text))
-        cells.append(tuple(TextRun(_unescaped(run.text), run.marked) for run in runs))
+        if not cells:
+            runs = (*pen.struck(base, start + cell.start(1)), *runs)
+        cells.append(tuple(replace(run, text=_unescaped(run.text)) for run in runs))
     return tuple(cells)
 
 
@@ -152,7 +192,7 @@ def _items(text: str, base: int, pen: _Pen) -> Iterator[PassageLine]:
             cut = _indent(line)
             indent = max(0, cut - 2)
             marker = " "
-        runs = pen.runs(line[cut:], start + cut)
+        runs = (*pen.struck(start, start + cut), *pen.runs(line[cut:], start + cut))
         yield PassageLine((runs,), depth=min(indent // 2, DEEPEST), marker=marker)
 
 

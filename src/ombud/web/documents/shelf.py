@@ -10,6 +10,7 @@ from fastapi import Path as FromPath
 from fastapi.responses import HTMLResponse
 
 from ombud.app import Workspace, asking, callers, library
+from ombud.documents import describe_loss
 from ombud.types import Document, Hit, Person
 from ombud.web.api import CurrentWorkspace, Reader
 from ombud.web.documents.comparing import changes
@@ -58,7 +59,7 @@ async def index(
 
 class FoundPassage(NamedTuple):
     document_id: str
-    digest: str
+    version: str
     title: str
     start: int
     end: int
@@ -76,7 +77,7 @@ def _found(hit: Hit) -> FoundPassage:
     short = text if len(text) <= SHOWN else f"{text[:SHOWN].rpartition(' ')[0]} …"
     return FoundPassage(
         document_id=chunk.document_id,
-        digest=chunk.digest,
+        version=chunk.version,
         title=chunk.title,
         start=chunk.start,
         end=chunk.end,
@@ -112,7 +113,8 @@ class _Cited(NamedTuple):
 
     start: int
     end: int
-    digest: str | None
+    version: str | None
+    """As `Document.version` names it."""
     cites: tuple[tuple[int, int], ...] = ()
     """All places of the same version that the answer cites, first to last."""
 
@@ -170,12 +172,12 @@ def document(
     person: Reader,
     cited: Annotated[_Cited, Depends(_cited)],
 ) -> str:
-    shown = library.document(workspace, document_id, person, cited.digest)
+    shown = library.document(workspace, document_id, person, cited.version)
     current = shown
-    if cited.digest:
+    if cited.version:
         current = library.newest(workspace, shown, person)
     newer = ""
-    if current.digest != shown.digest:
+    if current.version != shown.version:
         newer = str(request.url.remove_query_params(["digest", "start", "end"]))
     query = _query(person, callers.caller_of(request.scope))
     views = view(shown, cited.start, cited.end)
@@ -187,6 +189,7 @@ def document(
         "document.html",
         workspace.settings,
         document=shown,
+        loss=describe_loss(shown.loss),
         views=views,
         outline=outline(views),
         ranks=ranks([block for block in views if block.anchor != skipped]),
@@ -225,13 +228,13 @@ def shown_versions(
     for place, version in enumerate(found):
         own = version.document
         before = found[place + 1].document if place + 1 < len(found) else None
-        old = f"before={before.id}&before_digest={before.digest}" if before else ""
+        old = f"before={before.id}&before_digest={before.version}" if before else ""
         lines.append(
             ShownVersion(
                 document=own,
                 said=_said(version),
-                href=f"/documents/{own.id}?digest={own.digest}&{query}",
-                compare=f"/documents/{own.id}/changes?digest={own.digest}&{old}&{query}"
+                href=f"/documents/{own.id}?digest={own.version}&{query}",
+                compare=f"/documents/{own.id}/changes?digest={own.version}&{old}&{query}"
                 if before
                 else "",
                 is_shown=(own.id, own.digest) == (shown.id, shown.digest),
@@ -260,9 +263,9 @@ class _Pair(NamedTuple):
 
 
 def _pair(
-    digest: Annotated[str, Query(max_length=64)],
+    digest: Annotated[str, Query(max_length=100)],
     before: Annotated[str, Query(max_length=64)],
-    before_digest: Annotated[str, Query(max_length=64)],
+    before_digest: Annotated[str, Query(max_length=100)],
 ) -> _Pair:
     return _Pair(digest, before, before_digest)
 
@@ -276,7 +279,7 @@ def original_page(
     cited: Annotated[_Cited, Depends(_cited)],
 ) -> Response:
     """A page of the original as a picture, the cited words marked."""
-    place = library.Cited(cited.start, cited.end, cited.digest or "")
+    place = library.Cited(cited.start, cited.end, cited.version or "")
     picture = library.draw_original(workspace, document_id, person, page=number, cited=place)
     return Response(picture, media_type="image/png")
 
@@ -286,7 +289,7 @@ def _pages(workspace: Workspace, shown: Document, query: str) -> str:
     kept."""
     if not library.has_original(workspace, shown):
         return ""
-    return f"/documents/{shown.id}/pages/{{}}?{urlencode({'digest': shown.digest})}&{query}"
+    return f"/documents/{shown.id}/pages/{{}}?{urlencode({'digest': shown.version})}&{query}"
 
 
 def _printed(
@@ -303,7 +306,7 @@ def _printed(
             break
     else:
         number = 1
-    place = urlencode({"start": cited.start, "end": cited.end, "digest": shown.digest})
+    place = urlencode({"start": cited.start, "end": cited.end, "digest": shown.version})
     return f"/documents/{shown.id}/pages/{number}?{place}&{query}"
 
 
@@ -329,7 +332,7 @@ def what_changed(
         new=new,
         old_said=said.get((old.id, old.digest), ""),
         new_said=said.get((new.id, new.digest), ""),
-        old_link=f"/documents/{old.id}?digest={old.digest}&{query}",
-        new_link=f"/documents/{new.id}?digest={new.digest}&{query}",
+        old_link=f"/documents/{old.id}?digest={old.version}&{query}",
+        new_link=f"/documents/{new.id}?digest={new.version}&{query}",
         blocks=changes(old, new),
     )

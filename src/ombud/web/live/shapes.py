@@ -128,7 +128,7 @@ def board_json(board: advising.Board) -> Json:
 
 def source_json(citation: Citation) -> Json:
     """A passage and where to open it."""
-    place = {"start": citation.start, "end": citation.end, "digest": citation.digest}
+    place = {"start": citation.start, "end": citation.end, "digest": citation.version}
     return {
         "title": citation.title,
         "uri": citation.uri,

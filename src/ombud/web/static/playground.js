@@ -66,7 +66,7 @@ async function ask(question) {
     $("routed").querySelector("p").textContent = labelled(routed);
     $("stage").textContent = "Searching…";
     const found = await (await post("/api/v1/search", { query: question, person: body.person, plan: body.plan }, signal)).json();
-    const versions = found.hits.map(({ document_id, digest }) => [document_id, digest]);
+    const versions = found.hits.map(({ document_id, digest, parser }) => [document_id, parser ? `${digest}.${parser}` : digest]);
     const totals = await (await post("/playground/pages", { versions }, signal)).json();
     $("nodes").hidden = false;
     $("nodes").querySelector("div").replaceChildren(...found.hits.map((hit, index) => node(hit, index + 1, totals)));

@@ -8,8 +8,11 @@ const narrow = matchMedia("(max-width: 900px)");
 const read = new Map();
 let opener = null, shown = null;
 
+// Names the text that a citation counts in: the bytes, and the version of the parsers that read them.
+const version = ({ digest, parser }) => (parser ? `${digest}.${parser}` : digest);
+
 const query = (citation, person, more = {}) => {
-  const values = new URLSearchParams({ digest: citation.digest, ...more });
+  const values = new URLSearchParams({ digest: version(citation), ...more });
   for (const name of ["country", "grade", "contract"]) if (person[name]) values.set(name, person[name]);
   for (const role of person.roles) values.append("role", role);
   return values;
@@ -38,7 +41,7 @@ export const documentAt = (citation, citations, person) => `/documents/${encodeU
 
 // Rows of one table are one source, and so are sentences that follow each other.
 const isRow = ({ quote }) => quote.startsWith("|");
-const isBeside = (one, other) => one.document_id === other.document_id && one.digest === other.digest && one.trail.join() === other.trail.join();
+const isBeside = (one, other) => one.document_id === other.document_id && version(one) === version(other) && one.trail.join() === other.trail.join();
 const goesOn = (before, after) => isBeside(before, after) && after.start >= before.end && after.start - before.end <= 2;
 function grouped(citations) {
   const groups = [];
@@ -72,7 +75,7 @@ function joined(found, group) {
 }
 
 // All places of one version, so that its page leads from one to the next.
-const places = (citations, { document_id, digest }) => citations.filter((one) => one.document_id === document_id && one.digest === digest).slice(0, 60).map(({ start, end }) => `${start}-${end}`).join();
+const places = (citations, cited) => citations.filter((one) => one.document_id === cited.document_id && version(one) === version(cited)).slice(0, 60).map(({ start, end }) => `${start}-${end}`).join();
 
 function card(group, person, citations) {
   const [{ citation }] = group, numbers = group.map(({ number }) => number), number = numbers.join(", ");
