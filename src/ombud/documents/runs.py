@@ -18,7 +18,6 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -274,12 +273,11 @@ class _BlockText:
     def notes(self) -> list[_Note]:
         """A note ends where the next begins, or at the end of its line."""
         text = self.text()
+        begins = [start - len(f"[{mark}]") for mark, start in self._marks]
         notes = []
-        for (mark, start), following in pairwise([*self._marks, None]):
-            end = text.find("\n", start)
-            end = len(text) if end < 0 else end
-            if following:
-                end = min(end, following[1] - len(f"[{following[0]}]"))
+        for (mark, start), following in zip(self._marks, [*begins[1:], len(text)], strict=False):
+            line_end = text.find("\n", start)
+            end = following if line_end < 0 else min(following, line_end)
             notes.append(_Note(mark, start, end))
         return notes
 
