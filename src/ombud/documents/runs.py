@@ -15,11 +15,11 @@ A check of words while marks are in them, such as of their length, looks at `pla
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from ombud.types import Annotation, Block, Loss
 
@@ -30,31 +30,27 @@ _NOTE = "\ufdd3"
 _HIDDEN = "\ufdd4"
 _URL_ENDS = "\ufdd5"
 _END = "\ufdd6"
-_MARKS = "\ufdd0-\ufdd6"
-_PIECES = re.compile(f"([{_MARKS}]|[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)")
-_ANY_MARK = re.compile(f"[{_MARKS}]")
-_TARGET = re.compile(f"{_LINK}[^{_MARKS}]*{_URL_ENDS}")
-_UNSAFE_IN_URL = re.compile(r"[\s|\\<>\"`\[\]]")
-_SCHEMES = frozenset(("http", "https", "mailto"))
+_MARKS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
+_WITHOUT_MARKS = dict.fromkeys(map(ord, _MARKS))
+_PIECES = re.compile(f"([{_MARKS}]|[⁰¹²³⁴-⁹]+)")
+_SCHEMES = ("http", "https", "mailto")
+_SAFE_IN_URL = "%/:;=&?~#+!$,'@()*"
 _LONGEST_URL = 2000
 
 _TO_RAISED = str.maketrans("0123456789+-−()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾")
 _FROM_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_FIGURES = re.compile(r"[(\[]?\d{1,3}[)\]]?(?:\s*[,;]\s*[(\[]?\d{1,3}[)\]]?)*")
-_SYMBOLS = re.compile(r"[*†‡§¶#]{1,3}|[a-z][)]")
-_LETTER = re.compile(r"[a-z]")
+_SYMBOLS = "*†‡§¶#"
+_IN_FIGURES = "0123456789()[],; "
 _EACH = re.compile(r"\d+|[*†‡§¶#]+|[a-z]")
 _UNIT = re.compile(r"(?:(?<![^\W\d_])(?:[kcdmµ]?m|ft|in|yd|mi|CO)|/s)$")
 _POWER = re.compile(r"(?<![\d.,])10$|(?<!\w)[a-zA-Z]$")
 _NOTE_STARTS = re.compile(
-    rf"(?m)^\W*?(?:{_RAISED}|{_NOTE})\s*[(\[]?(\w{{1,3}}|[*†‡§¶#]{{1,3}})[)\]]?"
+    rf"(?m)^\W*?[{_RAISED}{_NOTE}]\s*[(\[]?(\w{{1,3}}|[*†‡§¶#]{{1,3}})|^\s*([⁰¹²³⁴-⁹]+)"
 )
-_NOTE_STARTS_RAISED = re.compile(r"(?m)^\s*([⁰¹²³⁴-⁹]+)")
-_OPENING = frozenset("([{„“‘«")
+_OPENING = "([{„“‘«"
 _BULLETS = "-•* "
 _TAIL = 40
 """Characters before a mark that are looked at."""
-_SPLIT_RAISED = re.compile(f"({_RAISED}[^{_MARKS}]*){_END}{_RAISED}")
 
 
 def run(
@@ -99,36 +95,37 @@ def link(marked: str, url: str) -> str:
 def allowed_url(url: str) -> str:
     """The address, in which no character breaks a table; empty unless it is http, https or
     mailto."""
-    url = _ANY_MARK.sub("", url).strip()
+    url = unmarked(url).strip()
     try:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    if parts.scheme.lower() not in _SCHEMES or len(url) > _LONGEST_URL:
+    scheme = parts.scheme.lower()
+    has_place = bool(parts.path if scheme == "mailto" else parts.netloc)
+    if scheme not in _SCHEMES or not has_place or len(url) > _LONGEST_URL:
         return ""
-    if parts.scheme.lower() != "mailto" and not parts.netloc:
-        return ""
-    return _UNSAFE_IN_URL.sub(lambda found: f"%{ord(found.group()):02X}", url)
+    return quote(url, safe=_SAFE_IN_URL)
 
 
 def unmarked(words: str) -> str:
     """Text from outside, without characters that would pass for marks."""
-    return _ANY_MARK.sub("", words)
+    return words.translate(_WITHOUT_MARKS)
 
 
 def plain(marked: str) -> str:
     """What will be left of the words, but for the way that raised figures are written."""
-    if not _ANY_MARK.search(marked):
-        return marked
     left: list[str] = []
-    struck: list[bool] = []
-    for piece in _PIECES.split(_TARGET.sub(_LINK, marked)):
-        if piece in (_RAISED, _STRUCK, _LINK, _NOTE):
-            struck.append(piece == _STRUCK)
-        elif piece == _END and struck:
-            struck.pop()
-        elif not any(struck) and not _ANY_MARK.match(piece):
-            left.append(piece)
+    is_struck: list[bool] = []
+    pieces = iter(_PIECES.split(marked))
+    for piece in pieces:
+        if piece == _LINK:
+            next(pieces, "")
+        if piece and piece in (_RAISED, _STRUCK, _LINK, _NOTE):
+            is_struck.append(piece == _STRUCK)
+        elif piece == _END:
+            del is_struck[-1:]
+        elif not any(is_struck):
+            left.append(unmarked(piece))
     return "".join(left)
 
 
@@ -187,22 +184,14 @@ class _Note(NamedTuple):
         return _Note(self.mark, self.start + by, self.end + by)
 
 
-def _raised_joined(marked: str) -> str:
-    """Raised runs side by side as one: "1", "," and "2" are two marks."""
-    while (joined := _SPLIT_RAISED.sub(r"\1", marked)) != marked:
-        marked = joined
-    return marked
-
-
 def _announced_notes(blocks: Sequence[Block]) -> frozenset[str]:
     """The marks that lines begin with, which are those of the document's notes."""
     marks: set[str] = set()
     for block in blocks:
         if block.kind == "table":
             continue
-        marks.update(_NOTE_STARTS.findall(block.text))
-        for raised in _NOTE_STARTS_RAISED.findall(block.text):
-            marks.add(raised.translate(_FROM_RAISED))
+        for marked, raised in _NOTE_STARTS.findall(block.text):
+            marks.add(marked or raised.translate(_FROM_RAISED))
     return frozenset(marks)
 
 
@@ -286,21 +275,32 @@ class _BlockText:
         if not _PIECES.search(marked):
             self._lines.append(marked)
             return
-        pieces = iter(_PIECES.split(_raised_joined(marked)))
-        for piece in pieces:
+        pieces = deque(filter(None, _PIECES.split(marked)))
+        while pieces:
+            piece = pieces.popleft()
             if piece == _LINK:
-                self._open.append(_OpenMark(_LINK, self._length, next(pieces, "")))
+                self._open.append(
+                    _OpenMark(_LINK, self._length, pieces.popleft() if pieces else "")
+                )
             elif piece in (_RAISED, _STRUCK, _NOTE):
                 self._open.append(_OpenMark(piece, self._length))
+            elif piece == _END and self._goes_on(pieces):
+                # Raised runs side by side are one: "1", "," and "2" are two marks.
+                pieces.popleft()
             elif piece == _END:
                 self._close()
             elif piece == _HIDDEN:
                 self._hide()
-            elif piece and piece != _URL_ENDS:
+            elif piece != _URL_ENDS:
                 self._take(piece)
         while self._open:
             self._close()
         self._end_line()
+
+    def _goes_on(self, pieces: Sequence[str]) -> bool:
+        """Tell whether a raised run follows the one that ends here."""
+        is_raised = bool(self._open) and self._open[-1].kind == _RAISED
+        return is_raised and bool(pieces) and pieces[0] == _RAISED
 
     def _hide(self) -> None:
         """Runs side by side, which programs cut as they please, are one passage."""
@@ -433,11 +433,11 @@ class _BlockText:
         if self._kind == "code":
             return False
         is_announced = raised.strip("()[]") in self._announced
-        if _LETTER.fullmatch(raised):
+        if len(raised) == 1 and raised.islower():
             return is_announced
-        if _SYMBOLS.fullmatch(raised):
+        if not raised.strip(_SYMBOLS):
             return True
-        if not _FIGURES.fullmatch(raised):
+        if raised.strip(_IN_FIGURES) or max(map(len, _EACH.findall(raised)), default=9) > 3:
             return False
         if _UNIT.search(self._tail) and raised in {"2", "3"}:
             return False
@@ -463,7 +463,7 @@ class _BlockText:
             self._is_joint = False
 
     def _opens_note(self) -> bool:
-        """Whether a mark opens a note here: the first of its line, or another behind it."""
+        """Tell whether a mark opens a note here: the first of its line, or another behind it."""
         if self._kind in {"table", "heading", "code"}:
             return False
         is_first = len(self._tail) < _TAIL and not self._tail.strip(_BULLETS)

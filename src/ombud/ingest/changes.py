@@ -19,8 +19,8 @@ from ombud.sources import Ref, Source, apply_metadata, normalise_metadata
 from ombud.store import DocumentEntry, SyncStamp
 from ombud.types import PARSED, Document
 
-_CACHES = frozenset(("thumbs.db", "desktop.ini"))
-_INCOMPLETE = frozenset((".crdownload", ".download", ".part", ".partial", ".tmp"))
+_CACHES = ("thumbs.db", "desktop.ini")
+_INCOMPLETE = (".crdownload", ".download", ".part", ".partial", ".tmp")
 
 
 class DocumentChange(NamedTuple):
@@ -132,7 +132,7 @@ class _Comparison:
             self.plan.reread += self._is_reread(change)
 
     def _is_reread(self, change: DocumentChange) -> bool:
-        """Whether the same bytes are read by newer parsers."""
+        """Tell whether the same bytes are read by newer parsers."""
         known = self._known.documents.get(change.document.id)
         if known is None or not change.content:
             return False
@@ -148,7 +148,7 @@ class _Comparison:
 
 
 def is_passing(uri: str) -> bool:
-    """Whether a file is no document but a trace of a program at work: a lock of an office program,
+    """Tell whether a file is no document but a trace of a program at work: a lock of an office program,
     a system's cache of pictures, a download that is not complete."""
     name = uri.rpartition("/")[2]
     is_lock = name.startswith(("~$", ".~lock."))

@@ -114,9 +114,9 @@ class Document(Record):
         return text_version(self.digest, self.parser)
 
 
-CONTENT = frozenset(("text", "blocks", "annotations"))
+CONTENT = ("text", "blocks", "annotations")
 """Fields of a `Document` that make up a version of its text; lists of documents go without."""
-PARSED = CONTENT | {"loss", "parser"}
+PARSED = (*CONTENT, "loss", "parser")
 """Fields that only parsing the bytes fills in."""
 
 
