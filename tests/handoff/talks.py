@@ -35,10 +35,10 @@ def said_by_advisor(store: Store, talk: str) -> list[str]:
     return [event.text for event in read_events(store, talk) if event.by == "advisor"]
 
 
-async def until(condition: Callable[[], object], delivery: Delivery, tries: int = 20_000) -> None:
+async def until(condition: Callable[[], object], delivery: Delivery, tries: int = 5_000) -> None:
     for _ in range(tries):
         if condition():
             return
         delivery.wake()
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.005)
     raise AssertionError("it never came to that")

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,9 +163,9 @@ def test_the_stream_goes_on_a_little_before_where_it_was() -> None:
         (events,) = office.miaw.streams.values()
         await office.miaw.end(office.talk)
         # As if it had come before the last messages, on a stream that broke before it.
-        before = len(events) - REPLAYED // 2
-        _, name, data = events.pop()
-        events.insert(before, (events[before][0] - 1, name, data))
+        numbers = [number for number, _, _ in events]
+        events.insert(len(events) - REPLAYED // 2, events.pop())
+        events[:] = [(number, *event[1:]) for number, event in zip(numbers, events, strict=True)]
         async with office.line() as restarted:
             heard = await office.hear(restarted, lambda event: event.kind == "ended")
         assert heard[-1].kind == "ended"
@@ -318,6 +319,39 @@ def test_a_choice_is_told_with_what_can_be_chosen() -> None:
     choices = {"text": "What is it about?", "optionItems": options}
     payload = {"abstractMessage": {"messageType": "ChoicesMessage", "choices": choices}}
     assert spoken(payload) == "What is it about?\n- Leave\n- Pay"
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "link"),
+    [
+        (
+            {
+                "formatType": "Attachments",
+                "text": "As promised.",
+                "attachments": [{"name": "a.pdf", "url": "https://a.example/a.pdf"}, "broken"],
+            },
+            "As promised.",
+            ("file", "a.pdf", "https://a.example/a.pdf"),
+        ),
+        (
+            {
+                "formatType": "RichLink",
+                "linkItem": {"titleItem": {"title": "Leave"}, "url": "https://a.example/leave"},
+            },
+            "",
+            ("link", "Leave", "https://a.example/leave"),
+        ),
+        ({"formatType": "WebView"}, "", ("other", "", "")),
+    ],
+)
+def test_files_and_links_of_advisors_are_told(
+    content: dict[str, Any], text: str, link: tuple[str, str, str]
+) -> None:
+    message = {"messageType": "StaticContentMessage", "staticContent": content}
+    sent = {"sender": {"role": "Agent"}, "entryPayload": {"abstractMessage": message}}
+    (event,) = read_entry("CONVERSATION_MESSAGE", ConversationEntry.model_validate(sent))
+    assert (event.kind, event.text) == ("message", text)
+    assert [(one.kind, one.name, one.url) for one in event.links] == [link]
 
 
 def test_events_of_others_than_advisors_say_nothing() -> None:

@@ -183,7 +183,7 @@ async def _end(store: Store, talk: str, ticket: str, server: Server, chance: ran
             number += 1
             await server.maybe_restart(chance, 0.1)
         server.delivery.wake()
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.005)
 
 
 async def _write_privately(store: Store, talk: str, server: Server, chance: random.Random) -> None:

@@ -46,13 +46,34 @@ def member(membership: Any, user: str = ANA, **content: Any) -> dict[str, Any]:
         {"msgtype": "m.text", "body": 5},
         {"msgtype": "m.text", "body": "  "},
         {"msgtype": ["m.text"], "body": "Hello"},
-        {"msgtype": "m.notice", "body": "The bridge is up."},
-        {"msgtype": "m.unknown", "body": "Hello"},
     ],
 )
 def test_what_says_nothing_is_passed_over(content: dict[str, Any]) -> None:
     assert told(written(content)) == []
     assert told(written(content, sender=BOT)) == []
+
+
+def test_nothing_that_an_advisor_sends_vanishes() -> None:
+    other = {"type": "m.sticker", "sender": ANA, "event_id": "$2", "content": {"body": "Hi"}}
+    caption = {"msgtype": "m.image", "body": "My desk", "filename": "desk.png", "url": "mxc://a/b"}
+    events = told(
+        written({"msgtype": "m.notice", "body": "The bridge is up."}),
+        written({"msgtype": "org.example.new", "body": "Hello"}),
+        written({"msgtype": "m.file", "body": "payslip.pdf", "url": "mxc://a/b"}),
+        written(caption),
+        other,
+    )
+    seen = [
+        (event.kind, event.text, [(link.kind, link.name, link.url) for link in event.links])
+        for event in events
+    ]
+    assert seen == [
+        ("notice", "The bridge is up.", []),
+        ("message", "Hello", []),
+        ("message", "", [("file", "payslip.pdf", "")]),
+        ("message", "My desk", [("file", "desk.png", "")]),
+        ("message", "", [("other", "", "")]),
+    ]
 
 
 def test_an_id_of_ours_counts_only_from_us() -> None:

@@ -16,7 +16,7 @@ from handoff.help_desk import KEY, HelpDesk
 from handoff.memory import Memory, new_ticket
 from handoff.relay import relayed
 from ombud.errors import BadRequest, BadSetting, HandoffError, Undelivered
-from ombud.handoff.desks.desk import DeskEvent, Line, Outgoing
+from ombud.handoff.desks.desk import DeskEvent, DeskLink, Line, Outgoing
 from ombud.handoff.desks.opening import open_desk
 from ombud.handoff.desks.webhook import WebhookDesk, inbound, open_webhook
 from ombud.handoff.signatures import BadSignature, sign, verify
@@ -253,6 +253,14 @@ def posted(kind: str, **what: Any) -> dict[str, Any]:
         (
             posted("message", text="Hello", name="Ana"),
             DeskEvent(kind="message", entry_id="entry-1", text="Hello", name="Ana"),
+        ),
+        (
+            posted("message", files=[{"name": "a.pdf", "url": "https://a.example/a.pdf"}]),
+            DeskEvent(
+                kind="message",
+                entry_id="entry-1",
+                links=(DeskLink(name="a.pdf", url="https://a.example/a.pdf"),),
+            ),
         ),
         (posted("joined", name="Ana"), DeskEvent(kind="joined", entry_id="entry-1", name="Ana")),
         (posted("left", name="Ana"), DeskEvent(kind="left", entry_id="entry-1", name="Ana")),

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from ombud.errors import IllegalTransition
 from ombud.handoff.desks.desk import DeskEvent, DeskEventKind
+from ombud.handoff.sharing import shared_links
 from ombud.store import append_in, close_line, drop_unsent, move_cursor, receive
 from ombud.types import (
     LOST,
@@ -74,20 +75,20 @@ def _late(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     if event.kind == "message" and session.state == "queued":  # it waits for somebody else by now
         return _noticed(session, event, place)
     if event.kind == "message":
-        return [_message(event)]
+        return [_message(session, event)]
     return _READERS[event.kind](session, event, place) if event.kind in {"notice", "read"} else []
 
 
 def _said(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
     if session.state == "queued":  # who speaks is there, whatever else came late
-        return [_arrival(event), _message(event)]
-    return [_message(event)]
+        return [_arrival(event), _message(session, event)]
+    return [_message(session, event)]
 
 
 def _noticed(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
-    del session, place
-    return [NewEvent(by="desk", what=Said(text=event.text, name=event.name))]
+    del place
+    return [NewEvent(by="desk", what=_words(session, event))]
 
 
 def _joined(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
@@ -137,8 +138,13 @@ def _arrival(event: DeskEvent) -> NewEvent:
     return NewEvent(by="desk", what=Joined(name=event.name or SOMEBODY))
 
 
-def _message(event: DeskEvent) -> NewEvent:
-    return NewEvent(by="advisor", what=Said(text=event.text, name=event.name))
+def _message(session: Session, event: DeskEvent) -> NewEvent:
+    return NewEvent(by="advisor", what=_words(session, event))
+
+
+def _words(session: Session, event: DeskEvent) -> Said:
+    links = shared_links(event, event.name or SOMEBODY, session.asker.language or "")
+    return Said(text=event.text, name=event.name, links=links)
 
 
 _READERS: Mapping[DeskEventKind, Callable[[Session, DeskEvent, int], list[NewEvent]]] = {

@@ -60,7 +60,7 @@ def _entry(event: Event) -> str:
     who = WHO[event.by]
     if isinstance(what, Said) and what.name:
         who = f"{what.name} ({who.lower()})"
-    return f"[{_time(event.at)}] {who}: {what.text}"
+    return f"[{_time(event.at)}] {who}: {event.text}"
 
 
 def _time(at: datetime) -> str:

@@ -64,6 +64,7 @@ from ombud.types.events import (
     Relayed,
     Said,
     Seen,
+    SharedLink,
     Transferred,
     Unclaimed,
 )
@@ -156,6 +157,7 @@ __all__ = [
     "Seen",
     "Session",
     "SessionState",
+    "SharedLink",
     "Status",
     "Ticket",
     "Trace",

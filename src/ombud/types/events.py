@@ -14,6 +14,15 @@ Party = Literal["user", "assistant", "advisor", "desk", "system"]
 """Whose doing an event is. desk: the system in which the advisor works."""
 
 
+class SharedLink(Record):
+    """A file or a page that an advisor sent."""
+
+    note: str
+    """A sentence that says so, in the employee's language."""
+    url: str = ""
+    """http or https only; empty where it cannot be opened."""
+
+
 class Said(Record):
     """A message of the employee or of an advisor, or a notice of the system."""
 
@@ -21,6 +30,13 @@ class Said(Record):
     text: str
     name: str = ""
     """Of the advisor, as people are shown it."""
+    links: tuple[SharedLink, ...] = ()
+
+    @property
+    def full_text(self) -> str:
+        """The words and everything sent with them, as plain text."""
+        notes = [f"{link.note} {link.url}".strip() for link in self.links]
+        return "\n".join(filter(None, [self.text, *notes]))
 
 
 class Answering(Record):
@@ -212,4 +228,6 @@ class Event(Record):
     @property
     def text(self) -> str:
         """Of a message or an answer; empty for anything else."""
-        return self.what.text if isinstance(self.what, Said | Answered) else ""
+        if isinstance(self.what, Said):
+            return self.what.full_text
+        return self.what.text if isinstance(self.what, Answered) else ""

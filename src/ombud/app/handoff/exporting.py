@@ -35,7 +35,7 @@ def _part(workspace: Workspace, event: Event) -> str:
         return ""
     if event.by == "user":
         return f"## {_line(what.text)}"
-    return "\n".join(f"> {line}" for line in what.text.splitlines())
+    return "\n".join(f"> {line}" for line in event.text.splitlines())
 
 
 def _answered(workspace: Workspace, what: Answered) -> str:

@@ -143,7 +143,7 @@ def told(event: Event) -> str:
 def _said(event: Event, what: Said) -> str:
     if event.by not in {"advisor", "desk", "system"}:
         return ""
-    return f"{what.name}: {what.text}" if what.name else what.text
+    return f"{what.name}: {event.text}" if what.name else event.text
 
 
 def _joined(event: Event, what: Joined) -> str:

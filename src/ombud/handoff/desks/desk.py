@@ -34,6 +34,15 @@ seconds to wait; waiting: in the queue, no place known; echo: a message of ours 
 failed: the desk cannot route it to anybody."""
 
 
+class DeskLink(Record):
+    """A file or a page that was sent, as the desk names it."""
+
+    kind: Literal["file", "link", "other"] = "file"
+    """other: something that cannot be shown."""
+    name: str = ""
+    url: str = ""
+
+
 class DeskEvent(Record):
     """Something that happened at a desk."""
 
@@ -45,6 +54,8 @@ class DeskEvent(Record):
     """Of a message or a notice; of `ended` and `failed`, why."""
     name: str = ""
     """Of the advisor, as people are shown it."""
+    links: tuple[DeskLink, ...] = ()
+    """Of a message or a notice, beside its text or in place of it."""
     position: int | None = None
     seconds: float | None = None
     is_typing: bool = False

@@ -25,7 +25,8 @@ of the header `webhook-id` too, the same for every try; timestamp and signature 
 **From the system** comes `{"type", "id", "ticket": {"id"}}` to the route of the server, with, by
 type (the kinds of `DeskEvent`):
 
-* `message`: `text`, `name` of the advisor
+* `message`: `text`, `name` of the advisor; `files` and `links`, each a list of `{"name", "url"}`,
+  in place of the text or beside it. People can open addresses of http and https
 * `notice`: `text`, of no person, such as an automatic reply
 * `joined`, `left`: `name`; `typing`: `name`, `is_typing`
 * `read`: its `id` is ours, of the last message that was read
@@ -33,11 +34,13 @@ type (the kinds of `DeskEvent`):
 * `ended`, `failed`: `text`, why
 
 `id` is else the system's own, the same for every try: what has been had is not had again. `typing`,
-`position` and `waiting` may go without. Types that we do not know are passed over.
+`position` and `waiting` may go without. Types that we do not know are passed over: the reply says
+`{"heard": false}`, and the log names the type.
 """
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple, get_args
@@ -46,12 +49,13 @@ import httpx
 from pydantic import BaseModel, Field, ValidationError
 
 from ombud.errors import BadRequest, ConversationLost, HandoffError, Undelivered
-from ombud.handoff.desks.desk import DeskEvent, DeskEventKind, LineMemory, Outgoing
+from ombud.handoff.desks.desk import DeskEvent, DeskEventKind, DeskLink, LineMemory, Outgoing
 from ombud.handoff.desks.wire import check_address, retry_after, waiting_client
 from ombud.handoff.signatures import sign, signing_key
 from ombud.settings import HandoffSettings
 from ombud.types import Ticket
 
+logger = logging.getLogger(__name__)
 REPLY_SECONDS = 15.0
 """What Standard Webhooks advises to wait for an answer, at least."""
 LONGEST_MESSAGE = 10_000
@@ -59,6 +63,8 @@ HAD_ALREADY = httpx.codes.CONFLICT
 LATER = {httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_MANY_REQUESTS}
 """Beside every 5xx."""
 INCOMING = set(get_args(DeskEventKind)) - {"echo"}
+MOST_LINKS = 20
+"""Files, or links, of one message."""
 WITHOUT_ID = {"typing", "position", "waiting"}
 """What is over as soon as it is told."""
 OPENED, CLOSED = "opened", "closed"
@@ -72,6 +78,11 @@ class TicketName(BaseModel):
     id: str = Field(min_length=1, max_length=100)
 
 
+class SentLink(BaseModel):
+    name: str = Field("", max_length=1000)
+    url: str = Field("", max_length=10_000)
+
+
 class WebhookEntry(BaseModel):
     """What another system posts; what it adds beside is left alone."""
 
@@ -79,6 +90,8 @@ class WebhookEntry(BaseModel):
     id: str = Field("", max_length=200)
     ticket: TicketName
     text: str = ""
+    files: list[SentLink] = Field([], max_length=MOST_LINKS)
+    links: list[SentLink] = Field([], max_length=MOST_LINKS)
     name: str = Field("", max_length=200)
     position: int | None = Field(None, ge=1)
     seconds: float | None = Field(None, ge=0, allow_inf_nan=False)
@@ -94,6 +107,8 @@ def inbound(payload: dict[str, Any]) -> InboundEvent | None:
     """What a payload that `verify` gave tells of which ticket; None where its type is none that we
     know. Raises BadRequest."""
     if payload.get("type") not in list(INCOMING):
+        # It may be a note that is not for the employee, so that nothing of it is shown.
+        logger.warning("The webhook posted a type that is not known: %.50r", payload.get("type"))
         return None
     try:
         entry = WebhookEntry.model_validate(payload)
@@ -103,12 +118,15 @@ def inbound(payload: dict[str, Any]) -> InboundEvent | None:
         raise BadRequest(f"`{place}` of what was posted: {first['msg']}") from None
     if entry.type not in WITHOUT_ID and not entry.id:
         raise BadRequest(f"A `{entry.type}` was posted without an `id`.")
-    if entry.type in {"message", "notice"} and not entry.text.strip():
+    links = [DeskLink(kind="file", name=one.name, url=one.url) for one in entry.files]
+    links += [DeskLink(kind="link", name=one.name, url=one.url) for one in entry.links]
+    if entry.type in {"message", "notice"} and not entry.text.strip() and not links:
         raise BadRequest(f"A `{entry.type}` was posted without a `text`.")
     event = DeskEvent(
         kind=entry.type,
         entry_id=entry.id,
         text=entry.text,
+        links=tuple(links),
         name=entry.name,
         position=entry.position,
         seconds=entry.seconds,

@@ -351,7 +351,7 @@ function show(event, quiet) {
   if (kind === "message" && by === "user") own_words(event, quiet);
   else if (kind === "message") {
     append(bubble(event));
-    if (!quiet) say(`${event.name || "Advisor"}: ${text}`);
+    if (!quiet) say(`${event.name || "Advisor"}: ${[text, ...(event.links ?? []).map(({ note }) => note)].filter(Boolean).join(" ")}`);
     seen();
   } else if (kind === "answer") {
     if (!mine.has(current) && pending) finish(pending, event.answer ?? event, event.html, { quiet: true });

@@ -24,11 +24,12 @@ function line({ kind, name, minutes, contact, opens, by, reason }) {
 export const notice = (event) => { const said = line(event); return said && el("p", { class: "event", "data-kind": event.kind }, said, " ", el("time", { class: "mute" }, clock(event.at))); };
 
 // A message of the advisor, or one of one's own to them.
-export function bubble({ by, text, name, at, key }, state = "") {
+export function bubble({ by, text, name, at, key, links = [] }, state = "") {
   const mine = by === "user", who = name || (by === "desk" ? "Automatic message" : "Advisor");
   return el("div", { class: mine ? "said mine" : "said", "data-key": key || null },
     !mine && el("p", { class: "who" }, icon("person"), who),
-    el("p", { class: "words", dir: "auto" }, el("span", { class: "vh" }, mine ? "You: " : `${who}: `), text),
+    (text || !links.length) && el("p", { class: "words", dir: "auto" }, el("span", { class: "vh" }, mine ? "You: " : `${who}: `), text),
+    ...links.map(({ note, url }) => el("p", { class: "words", dir: "auto" }, url ? el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, note) : note)),
     el("p", { class: "state mute" }, state || (at ? clock(at) : "")));
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ombud.handoff.desks.desk import DeskEvent
+from ombud.handoff.desks.desk import DeskEvent, DeskLink
 from ombud.handoff.desks.matrix.homeserver import RoomEntry
 
 OUR_ID = "org.ombud.id"
@@ -11,8 +11,17 @@ OUR_ID = "org.ombud.id"
 homeservers, and tell only whoever has the same token."""
 CLOSE = "!close"
 """What an advisor writes to give the conversation back; what follows it is why."""
-SPOKEN = {"m.text", "m.emote", "m.image", "m.file", "m.audio", "m.video"}
-"""Messages of people; `m.notice` is for programs. Of a file its name is passed on."""
+NOTICE = "m.notice"
+"""A message of a program."""
+FILES = {"m.image", "m.file", "m.audio", "m.video"}
+"""Only who is in the room can open them, so that just their names are passed on."""
+UNSHOWN = {
+    "m.room.encrypted",
+    "m.sticker",
+    "m.poll.start",
+    "org.matrix.msc3381.poll.start",
+}
+"""What people send that is no message."""
 
 
 class RoomReader:
@@ -44,6 +53,10 @@ class RoomReader:
         self._read_with[entry.event_id] = self._our_last
         if entry.type == "m.room.message":
             yield from self._message(entry)
+        elif entry.type in UNSHOWN and entry.sender != self.account:
+            links = (DeskLink(kind="other"),)
+            name = self._name(entry.sender)
+            yield DeskEvent(kind="message", entry_id=entry.event_id, name=name, links=links)
         elif entry.type == "m.room.member" and entry.state_key:
             yield from self._member(entry)
 
@@ -77,16 +90,17 @@ class RoomReader:
             if our_id(entry):
                 yield DeskEvent(kind="echo", entry_id=our_id(entry))
             return
-        text = spoken(content)
-        if not text:
+        text, links = spoken(content), shared(content)
+        if not text and not links:
             return
         name = self._name(entry.sender)
-        word, *reason = text.split(maxsplit=1)
+        word, *reason = text.split(maxsplit=1) or [""]
         if word.lower() == CLOSE:
             why = "".join(reason)
             yield DeskEvent(kind="ended", entry_id=entry.event_id, text=why, name=name)
-        else:
-            yield DeskEvent(kind="message", entry_id=entry.event_id, text=text, name=name)
+            return
+        kind = "notice" if _text(content, "msgtype") == NOTICE else "message"
+        yield DeskEvent(kind=kind, entry_id=entry.event_id, text=text, name=name, links=links)
 
     def _member(self, entry: RoomEntry) -> Iterator[DeskEvent]:
         user = entry.state_key or ""
@@ -157,13 +171,14 @@ def our_id(entry: RoomEntry) -> str:
 
 
 def spoken(content: dict[str, Any]) -> str:
-    """The words of a message; empty where it has none, as after it was redacted.
+    """The words of a message, of a file those beside it; empty where it has none, as after it was
+    redacted. Of kinds that are not known, the words for clients that do not know them.
 
     Of an answer to an earlier message, without the quotation that older clients put before it:
     https://spec.matrix.org/v1.12/client-server-api/#fallbacks-for-rich-replies"""
-    if _text(content, "msgtype") not in SPOKEN:
+    kind, body = _text(content, "msgtype"), _text(content, "body")
+    if not kind or (kind in FILES and _text(content, "filename") in {"", body}):
         return ""
-    body = _text(content, "body")
     relation = content.get("m.relates_to")
     if not isinstance(relation, dict) or "m.in_reply_to" not in relation:
         return body
@@ -171,6 +186,13 @@ def spoken(content: dict[str, Any]) -> str:
     while lines and lines[0].startswith("> "):
         lines.pop(0)
     return "\n".join(lines).strip()
+
+
+def shared(content: dict[str, Any]) -> tuple[DeskLink, ...]:
+    """Name the file of a message that brings one."""
+    if _text(content, "msgtype") not in FILES:
+        return ()
+    return (DeskLink(name=_text(content, "filename") or _text(content, "body")),)
 
 
 def _text(content: dict[str, Any], key: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ombud.handoff.desks.desk import DeskEvent
+from ombud.handoff.desks.desk import DeskEvent, DeskLink
 from ombud.handoff.desks.salesforce.service import ConversationEntry
 
 ADVISORS = {"Agent", "Supervisor"}
@@ -40,17 +40,37 @@ def spoken(payload: Mapping[str, Any]) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def shared(payload: Mapping[str, Any]) -> tuple[DeskLink, ...]:
+    """Files and the page of a message that is more than text."""
+    content = _part(_part(payload, "abstractMessage"), "staticContent")
+    attachments = content.get("attachments")
+    links: list[DeskLink] = []
+    for attachment in attachments if isinstance(attachments, list) else []:
+        if isinstance(attachment, dict):
+            link = DeskLink(name=_text(attachment, "name"), url=_text(attachment, "url"))
+            links.append(link)
+    page = _part(content, "linkItem")
+    if page:
+        title = _text(_part(page, "titleItem"), "title")
+        links.append(DeskLink(kind="link", name=title, url=_text(page, "url")))
+    return tuple(links)
+
+
 def _message(entry: ConversationEntry) -> Told:
     if entry.sender.role == "EndUser":
         return [DeskEvent(kind="echo", entry_id=entry.identifier)]
     text = spoken(entry.entryPayload)
-    if not text:
-        return []
+    links = shared(entry.entryPayload)
+    if not text and not links:
+        if not _part(entry.entryPayload, "abstractMessage"):
+            return []
+        links = (DeskLink(kind="other"),)
     is_automatic = bool(_text(entry.entryPayload, "messageReason"))
     is_advisor = entry.sender.role in ADVISORS and not is_automatic
     name = entry.senderDisplayName or ""
     kind = "message" if is_advisor else "notice"
-    return [DeskEvent(kind=kind, entry_id=entry.identifier, text=text, name=name)]
+    event = DeskEvent(kind=kind, entry_id=entry.identifier, text=text, name=name, links=links)
+    return [event]
 
 
 def _participants(entry: ConversationEntry) -> Told:

@@ -32,7 +32,7 @@ LOOKS = 3
 """How often a listing is asked for an entry that the stream has told of."""
 REMEMBERED = 1000
 """Entries whose repetition is known at once; of others, the store knows."""
-REPLAYED = 10
+REPLAYED = 5
 """Events of the stream that are asked for again after it broke: it may have mixed them up."""
 NEEDS_ADVISOR = {"INITIAL", "NEEDS_ROUTING", "TRANSFER"}
 IN_LISTING = set(LISTED.values())
@@ -55,18 +55,39 @@ class Bookmark(NamedTuple):
         return f"{self.event_id} {self.timestamp}"
 
 
+class RecentEvents:
+    """The last events of a stream that were kept, over its interruptions."""
+
+    def __init__(self) -> None:
+        self.ids: deque[str] = deque(maxlen=REPLAYED)
+
+    def add(self, event_id: str) -> None:
+        """Note an event, unless it is an old one that came again."""
+        is_old = event_id.isdecimal() and any(
+            one.isdecimal() and int(one) > int(event_id) for one in list(self.ids)[:1]
+        )
+        if event_id and event_id not in self.ids and not is_old:
+            self.ids.append(event_id)
+
+    def resume_from(self, before: str) -> str:
+        """The event after which to ask again."""
+        return self.ids[0] if len(self.ids) == REPLAYED else before
+
+
 class _Envelope(BaseModel):
     conversationId: str = ""  # noqa: N815 - theirs
     conversationEntry: ConversationEntry = ConversationEntry()  # noqa: N815
 
 
 class ConversationFeed:
-    def __init__(self, user: EndUser, conversation_id: str, cursor: str) -> None:
+    def __init__(
+        self, user: EndUser, conversation_id: str, cursor: str, recent: "RecentEvents"
+    ) -> None:
         self._user = user
+        self._recent = recent
         self._conversation_id = conversation_id
         self._bookmark = Bookmark.read(cursor)
         self._had: deque[str] = deque(maxlen=REMEMBERED)
-        self._recent: deque[str] = deque(maxlen=REPLAYED)
         self._is_waiting = True
         """Whether nobody has taken the conversation, as far as is known."""
 
@@ -101,6 +122,8 @@ class ConversationFeed:
                     ask_at = clock() + self._user.pulse.position
                 for event in self._noted(told):
                     yield event
+                if done:
+                    self._recent.add(heard.id)  # everything it tells was kept
         finally:
             if pending is not None:
                 pending.cancel()
@@ -109,10 +132,11 @@ class ConversationFeed:
             await stream.aclose()
 
     async def _told(self, heard: ServerSentEvent) -> list[DeskEvent]:
-        if heard.id:
-            if len(self._recent) == REPLAYED:
-                self._bookmark = self._bookmark._replace(event_id=self._recent[0])
-            self._recent.append(heard.id)
+        if heard.id in self._recent.ids:
+            return []
+        self._bookmark = self._bookmark._replace(
+            event_id=self._recent.resume_from(self._bookmark.event_id)
+        )
         try:
             envelope = _Envelope.model_validate_json(heard.data)
         except ValidationError:  # such as a `ping`

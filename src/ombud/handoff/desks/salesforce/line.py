@@ -20,6 +20,7 @@ from ombud.handoff.desks.desk import DeskEvent, LineMemory, Outgoing
 from ombud.handoff.desks.salesforce.feed import (
     LOOKS,
     ConversationFeed,
+    RecentEvents,
     list_entries,
 )
 from ombud.handoff.desks.salesforce.service import (
@@ -68,6 +69,7 @@ class SalesforceLine:
         self._is_heard = False
         self._echoes: dict[str, asyncio.Event] = {}
         self._last_heard = ""
+        self._recent = RecentEvents()
 
     async def open(self) -> None:
         opened = self._memory.values.get(OPENED)
@@ -97,7 +99,8 @@ class SalesforceLine:
             await self._mark_read(outgoing)
 
     async def events(self) -> AsyncGenerator[DeskEvent, None]:
-        feed = ConversationFeed(self._user, self._ticket.id, self._memory.cursor)
+        cursor = self._memory.cursor
+        feed = ConversationFeed(self._user, self._ticket.id, cursor, self._recent)
         try:
             with _lost_if_refused():
                 async with aclosing(feed.events()) as events:
