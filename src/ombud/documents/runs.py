@@ -391,7 +391,7 @@ class _BlockText:
         elif mark.kind == _STRUCK:
             self._strike(words)
         elif mark.kind == _NOTE:
-            self._refer(words)
+            self._refer([words.strip()])
         else:
             self._raise(words)
 
@@ -424,7 +424,7 @@ class _BlockText:
         raised = words.strip()
         if self._leads_to_note(raised):
             self._push(words[: len(words) - len(words.lstrip())])
-            self._refer(raised)
+            self._refer(_EACH.findall(raised))
             return
         is_figure = raised.strip("+-−").isdigit()
         self._push(words.translate(_TO_RAISED) if is_figure else words)
@@ -443,9 +443,9 @@ class _BlockText:
             return False
         return is_announced or raised == "1" or not _POWER.search(self._tail)
 
-    def _refer(self, words: str) -> None:
-        """Write a footnote mark; at the beginning of a line it is that of the note itself."""
-        for mark in _EACH.findall(words) or [words.strip()]:
+    def _refer(self, marks: Sequence[str]) -> None:
+        """Write footnote marks; at the beginning of a line it is that of the note itself."""
+        for mark in marks:
             if self._opens_note():
                 self._write(f"[{mark}]")
                 self._marks.append((mark, self._length))

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ombud.documents import DocumentParser, chunk, open_parsers
+from ombud.documents import PARSED_BY, DocumentParser, chunk, open_parsers
 from ombud.errors import OmbudError, SourceError
 from ombud.index import Row
-from ombud.ingest.changes import PARSED_BY, DocumentChange, failure
+from ombud.ingest.changes import DocumentChange, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.reading import BATCH_CHUNKS, ChunkedDocument

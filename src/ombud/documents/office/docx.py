@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
@@ -20,28 +21,25 @@ from ombud.documents.office.docx_styles import (
     read_styles,
     value,
 )
+from ombud.documents.office.docx_words import Words, note_texts, number_notes
 from ombud.documents.office.numbering import whole
-from ombud.documents.office.packages import Program, broken, opened
-from ombud.types import Block
+from ombud.documents.office.packages import Package, Program, broken, opened
+from ombud.documents.runs import plain, run, unmarked
+from ombud.types import Block, Loss
 
-_WORD = Program("Word", "Word document", ".docx")
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_SKIPPED = frozenset(
-    (
-        w.DELETED,
-        w.MOVED_AWAY,
-        w.PARAGRAPH_PROPERTIES,
-        w.RUN_PROPERTIES,
-        w.FIELD_CODE,
-        w.FOOTNOTE_REFERENCE,
-        _FALLBACK,
-        w.TEXT_BOX,
-    )
+_DOCUMENT = "word/document.xml"
+_NOTES = (
+    ("footnotes", w.FOOTNOTE, w.FOOTNOTE_REFERENCE),
+    ("endnotes", w.ENDNOTE, w.ENDNOTE_REFERENCE),
 )
+"""Part, element of a note, element that refers to it."""
+_LONGEST_PAGE_NUMBER = 4
+"""Words beside which the number of a page stands: "Page 1 of 9"."""
+_WORD = Program("Word", "Word document", ".docx")
 _BLOCKS = frozenset((w.PARAGRAPH, w.TABLE))
 _CONTROLS = frozenset((w.CONTENT_CONTROL, w.CONTROLLED_CONTENT))
 _CONTAINERS = _CONTROLS | {w.INSERTED, w.SMART_TAG, w.CUSTOM_XML}
-_BLANKS = frozenset((w.TAB, w.BREAK, w.CARRIAGE_RETURN))
+_FILE = re.compile(r"[\w .()-]*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _LEVEL_STYLE = re.compile(r"heading ([1-9])")
 _CONTENTS_STYLE = re.compile(r"toc \d|table of figures|toc heading")
 _WIDEST = 100
@@ -53,25 +51,80 @@ _ENDS = (".", ";", ",", ":", "?", "!")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Headings, paragraphs, lists and clauses with their numbers, tables, text boxes; no headers or
-    footers."""
+    """Headings, paragraphs, lists and clauses with their numbers, tables, text boxes, notes below
+    what refers to them, descriptions of pictures; at the end what stands in headers and footers."""
     del pages
     with opened(data, _WORD) as package:
-        body = package.part("word/document.xml")
+        document = package.part(_DOCUMENT)
+        body = document.find(w.BODY) if document is not None else None
+        if body is None:
+            raise broken(_WORD)
         styles = read_styles(package.part("word/styles.xml"))
         numbering = read_numbering(package.part("word/numbering.xml"))
-    if body is None:
-        raise broken(_WORD)
-    reader = _Reader(styles, numbering)
-    blocks = reader.read(body.find(w.BODY))
+        words = Words(styles, package.links(_DOCUMENT), number_notes(body))
+        notes = _read_notes(package, styles)
+        edges = _read_edges(package, Words(styles))
+    reader = _Reader(styles, numbering, words, notes)
+    blocks = reader.read(body)
     blocks = _bold_headings(blocks, reader.emphasised)
-    return ParsedFile(list(_headings_levelled(blocks, reader.titles)))
+    blocks = list(_headings_levelled(blocks, reader.titles))
+    blocks += [paragraph(text) for text in edges.texts]
+    loss = Loss(pictures=reader.pictures, repeated=edges.repeated)
+    return ParsedFile(blocks, loss=loss)
+
+
+def _read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, str], str]:
+    """(element of the reference, id) -> words of the note."""
+    notes: dict[tuple[str, str], str] = {}
+    for part, name, reference in _NOTES:
+        path = f"word/{part}.xml"
+        words = Words(styles, package.links(path))
+        for identity, text in note_texts(package.part(path), name, words).items():
+            notes[reference, identity] = text
+    return notes
+
+
+class _Edges(NamedTuple):
+    """Headers and footers."""
+
+    texts: list[str]
+    """Their content, each once."""
+    repeated: int
+    """How many hold no more than the number of the page."""
+
+
+def _read_edges(package: Package, words: Words) -> _Edges:
+    texts: dict[str, None] = {}
+    repeated = 0
+    for relation in package.relations(_DOCUMENT).values():
+        root = package.part(relation.path) if relation.kind in {"header", "footer"} else None
+        for node in root.iter(w.PARAGRAPH) if root is not None else ():
+            text = tidy(words.read(node))
+            if not text:
+                continue
+            if _counts_pages(node) and len(text.split()) <= _LONGEST_PAGE_NUMBER:
+                repeated += 1
+            else:
+                texts[text] = None
+    return _Edges(list(texts), repeated)
+
+
+def _counts_pages(node: Element) -> bool:
+    """Tell whether a paragraph shows the number of the page."""
+    codes = [code.text or "" for code in node.iter(w.FIELD_CODE)]
+    codes += [code.get(w.INSTRUCTION, "") for code in node.iter(w.SIMPLE_FIELD)]
+    return any(code.split()[:1] in (["PAGE"], ["NUMPAGES"]) for code in codes)
 
 
 @dataclass
 class _Reader:
     styles: dict[str, Style]
     numbering: Numbering
+    words: Words
+    notes: dict[tuple[str, str], str]
+    """(element of a reference, id) -> words of the note."""
+    pictures: int = 0
+    """Pictures that nothing describes."""
     emphasised: set[int] = field(default_factory=set)
     """Positions of blocks that are short and wholly bold or in capitals."""
     titles: set[int] = field(default_factory=set)
@@ -95,19 +148,35 @@ class _Reader:
     def _blocks(self, node: Element, position: int) -> list[Block]:
         """The blocks of a table or paragraph, the first of which will stand at that position."""
         if node.tag == w.TABLE:
-            return self._table(node)
+            return [*self._table(node), *self._below(node)]
         # Numbers in the boxes are counted first.
         boxes = self._boxes(node)
         block = self._paragraph(node, position)
-        return [block, *boxes] if block else boxes
+        below = [*boxes, *self._below(node)]
+        return [block, *below] if block else below
+
+    def _below(self, node: Element) -> Iterator[Block]:
+        """Descriptions of pictures and the notes that a paragraph or table refers to."""
+        for picture in node.iter(w.PICTURE_PROPERTIES):
+            described = tidy(unmarked(picture.get("descr", "")))
+            if described and not _FILE.fullmatch(described):
+                yield paragraph(described)
+            elif next(node.iter(w.TEXT_BOX), None) is None:
+                self.pictures += 1
+        for reference in node.iter():
+            name = reference.tag, reference.get(w.ID, "")
+            if name in self.notes and name in self.words.notes:
+                mark = run(self.words.notes[name], footnote_ref=True)
+                yield paragraph(f"{mark} {self.notes[name]}")
 
     def _paragraph(self, node: Element, position: int) -> Block | None:
         properties = node.find(w.PARAGRAPH_PROPERTIES)
         chain = inherited(self.styles, value(properties, w.PARAGRAPH_STYLE) or "")
-        text = tidy(_words(node))
+        text = tidy(self.words.read(node, chain))
+        # An empty paragraph counts, too.
+        label, depth = self._number(properties, chain)
         if not text or _is_contents(chain):
             return None
-        label, depth = self._number(properties, chain)
         level = _heading_level(properties, chain)
         if level:
             if _is_title(chain):
@@ -115,7 +184,8 @@ class _Reader:
             return _heading(text, label, level)
         if label:
             return Block(kind="list", text=f"{'  ' * depth}{label} {text}")
-        if _may_be_heading(text) and (_is_bold(node, chain) or _is_capital(text)):
+        shown = plain(text)
+        if _may_be_heading(shown) and (self._is_bold(node, chain) or _is_capital(shown)):
             self.emphasised.add(position)
         return paragraph(text)
 
@@ -130,7 +200,7 @@ class _Reader:
     def _boxed(self, node: Element) -> list[Block]:
         if node.tag == w.TABLE:
             return self._table(node)
-        text = tidy(_words(node))
+        text = tidy(self.words.read(node))
         return [paragraph(text)] if text else []
 
     def _number(self, properties: Element | None, chain: list[Style]) -> tuple[str, int]:
@@ -150,20 +220,21 @@ class _Reader:
     def _table(self, table: Element) -> list[Block]:
         rows: list[list[str]] = []
         for row in table.findall(w.ROW):
+            if row.find(w.ROW_DELETED) is not None:
+                continue
             rows.append(self._row(row, above=rows[-1] if rows else []))
         return list(table_blocks(rows))
 
     def _row(self, row: Element, above: list[str]) -> list[str]:
         """The cells of a row; a merged one is said in each of its places."""
-        cells: list[str] = []
+        cells = [""] * _limited(value(row, w.COLUMNS_BEFORE), least=0)
         for cell in _cells(row):
             column = len(cells)
             text = tidy(self._cell(cell))
             if _continues_above(cell) and column < len(above):
                 text = above[column]
-            columns = whole(value(cell, w.COLUMN_SPAN)) or 1
-            cells += [text] * max(1, min(columns, _WIDEST))
-        return cells
+            cells += [text] * _limited(value(cell, w.COLUMN_SPAN), least=1)
+        return cells + [""] * _limited(value(row, w.COLUMNS_AFTER), least=0)
 
     def _cell(self, cell: Element) -> str:
         """Words of a cell, inner tables included; an item keeps its number."""
@@ -172,9 +243,27 @@ class _Reader:
             properties = node.find(w.PARAGRAPH_PROPERTIES)
             chain = inherited(self.styles, value(properties, w.PARAGRAPH_STYLE) or "")
             label, _ = self._number(properties, chain)
-            words = _words(node)
+            words = self.words.read(node, chain)
             texts.append(f"{label} {words}" if label else words)
         return " ".join(texts)
+
+    def _is_bold(self, node: Element, chain: list[Style]) -> bool:
+        by_style = next((style.bold for style in chain if style.bold is not None), False)
+        has_words = False
+        for part in node.iter(w.RUN):
+            if not self.words.read(part).strip():
+                continue
+            by_run = is_on(part, w.BOLD)
+            is_bold = by_style if by_run is None else by_run
+            if not is_bold:
+                return False
+            has_words = True
+        return has_words
+
+
+def _limited(number: str | None, *, least: int) -> int:
+    """How many columns something spans."""
+    return max(least, min(whole(number) or least, _WIDEST))
 
 
 def _continues_above(cell: Element) -> bool:
@@ -200,24 +289,6 @@ def _cells(row: Element) -> Iterator[Element]:
             yield node
         elif node.tag in _CONTROLS:
             yield from _cells(node)
-
-
-def _words(node: Element) -> str:
-    """Text of a paragraph as printed: no deletions, field codes, or text boxes, which are read
-    apart."""
-    words = []
-    for child in node:
-        if child.tag in _SKIPPED:
-            continue
-        if child.tag == w.TEXT:
-            words.append(child.text or "")
-        elif child.tag in _BLANKS:
-            words.append(" ")
-        elif child.tag == w.HYPHEN:
-            words.append("-")
-        else:
-            words.append(_words(child))
-    return "".join(words)
 
 
 def _heading(text: str, label: str, level: int) -> Block:
@@ -254,20 +325,6 @@ def _heading_level(properties: Element | None, chain: list[Style]) -> int:
 
 def _may_be_heading(text: str) -> bool:
     return len(text) <= LONGEST_EMPHASISED and not text.endswith(_ENDS)
-
-
-def _is_bold(node: Element, chain: list[Style]) -> bool:
-    by_style = next((style.bold for style in chain if style.bold is not None), False)
-    has_words = False
-    for run in node.iter(w.RUN):
-        if not _words(run).strip():
-            continue
-        by_run = is_on(run, w.BOLD)
-        is_bold = by_style if by_run is None else by_run
-        if not is_bold:
-            return False
-        has_words = True
-    return has_words
 
 
 def _is_capital(text: str) -> bool:

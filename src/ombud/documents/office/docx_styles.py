@@ -8,6 +8,15 @@ from ombud.documents.office import docx_names as w
 from ombud.documents.office.numbering import DEEPEST, Counts, whole, written
 
 
+@dataclass(frozen=True)
+class RunLook:
+    """How words look; None where nothing is said of it."""
+
+    struck: bool | None = None
+    hidden: bool | None = None
+    raised: bool | None = None
+
+
 @dataclass
 class Style:
     name: str = ""
@@ -16,6 +25,7 @@ class Style:
     number: str | None = None
     level: int | None = None
     bold: bool | None = None
+    look: RunLook = RunLook()
 
 
 @dataclass
@@ -96,6 +106,17 @@ def is_on(node: Element | None, path: str) -> bool | None:
     return toggle.get(w.VALUE, "1") not in {"0", "false", "off"}
 
 
+def read_look(node: Element) -> RunLook:
+    """The look that a run or a style asks for itself."""
+    struck = [on for path in w.STRUCK if (on := is_on(node, path)) is not None]
+    alignment = value(node, w.RAISED)
+    return RunLook(
+        struck=any(struck) if struck else None,
+        hidden=is_on(node, w.HIDDEN),
+        raised=alignment == "superscript" if alignment else None,
+    )
+
+
 def read_styles(root: Element | None) -> dict[str, Style]:
     styles: dict[str, Style] = {}
     for node in root.iter(w.STYLE) if root is not None else ():
@@ -107,6 +128,7 @@ def read_styles(root: Element | None) -> dict[str, Style]:
             number=value(properties, w.PARAGRAPH_LIST),
             level=whole(value(properties, w.PARAGRAPH_LEVEL)),
             bold=is_on(node, w.BOLD),
+            look=read_look(node),
         )
     return styles
 
@@ -137,7 +159,22 @@ def read_numbering(root: Element | None) -> Numbering:
             first = whole(value(override, w.LEVEL_RESTART))
             if depth is not None and first is not None:
                 numbering.restarts[(name, depth)] = first
+    _follow_links(root, numbering)
     return numbering
+
+
+def _follow_links(root: Element, numbering: Numbering) -> None:
+    """Lists that take their levels from a list style have those of the list that defines it."""
+    defining: dict[str, str] = {}
+    for abstract in root.iter(w.LIST_DEFINITION):
+        style = value(abstract, w.LIST_STYLE)
+        if style:
+            defining[style] = abstract.get(w.LIST_DEFINITION_ID, "")
+    for abstract in root.iter(w.LIST_DEFINITION):
+        source = defining.get(value(abstract, w.LIST_STYLE_LINK) or "", "")
+        name = abstract.get(w.LIST_DEFINITION_ID, "")
+        if source in numbering.levels and not numbering.levels.get(name):
+            numbering.levels[name] = numbering.levels[source]
 
 
 def _levels(abstract: Element) -> dict[int, NumberingLevel]:

@@ -109,6 +109,16 @@ class Package:
             )
         return relations
 
+    def links(self, name: str) -> dict[str, str]:
+        """The addresses outside of the archive that a part refers to, by id."""
+        folder, file = posixpath.split(name)
+        root = self.part(posixpath.join(folder, "_rels", f"{file}.rels"), local=True)
+        links = {}
+        for node in root.iter("Relationship") if root is not None else ():
+            if node.get("TargetMode") == "External":
+                links[node.get("Id", "")] = node.get("Target", "")
+        return links
+
     def main(self, usual: str) -> str:
         """The part that a reader starts with."""
         for relation in self.relations("").values():
