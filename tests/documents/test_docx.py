@@ -76,6 +76,7 @@ def test_headings_lists_and_tables() -> None:
         ("list", 0, "- by phone\n- by noon"),
         ("heading", 3, "Pay"),
         ("table", 0, "| Weeks | Pay |\n| --- | --- |\n| 1 | full |"),
+        ("text", 0, "Harbour Ltd."),
     ]
     assert document.title == "Sick leave"
 

@@ -141,7 +141,7 @@ def test_footnotes_boxes_and_pictures() -> None:
         "<office:annotation><text:p>draft</text:p></office:annotation>"
     )
     assert seen(parsed(body)) == [
-        ("text", "Pay goes on."),
+        ("text", "Pay goes on. [1]"),
         ("text", "[1] For six weeks."),
         ("text", "Ask early!"),
         ("text", "A calendar"),

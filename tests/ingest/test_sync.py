@@ -102,9 +102,9 @@ def test_files_of_any_name_are_read_whatever_their_format(shelf: Shelf) -> None:
     assert counts(shelf.sync()) == {"unchanged": len(files) - 1, "deleted": 1}
 
 
-def word_file(text: str) -> bytes:
+def word_file(text: str, struck: str = "") -> bytes:
     made, file = docx.Document(), io.BytesIO()
-    made.add_paragraph(text)
+    made.add_paragraph(text).add_run(struck).font.strike = True
     made.save(file)
     return file.getvalue()
 
@@ -247,12 +247,23 @@ def test_a_file_larger_than_the_limit_is_not_even_read(tmp_path: Path) -> None:
 
 
 def test_kinds_that_are_not_read_are_counted(shelf: Shelf) -> None:
-    for name in ("a.xyz", "b.xyz", "LICENSE", "c.MD"):
+    for name in ("a.xyz", "b.xyz", "LICENSE", "c.MD", "~$c.docx", "d.pdf.part", "Thumbs.db"):
         shelf.write(name, "# Text\n\nSome words.")
     report = shelf.sync()
     assert report.skipped == {".xyz": 2, "": 1}
+    assert {one.uri for one in report.left_out} == {"docs/LICENSE", "docs/a.xyz", "docs/b.xyz"}
     assert report.ok
     assert shelf.documents() == {"c.MD"}
+
+
+def test_what_was_left_out_of_a_document_is_reported(shelf: Shelf) -> None:
+    shelf.write("pay.docx", word_file("Pay is monthly.", struck="Pay is weekly."))
+    report = shelf.sync()
+    (lost,) = report.lost
+    assert (lost.uri, lost.loss.struck) == ("docs/pay.docx", 1)
+    assert report.ok
+    assert all("weekly" not in chunk.model_dump_json() for chunk in shelf.chunks())
+    assert shelf.sync().lost == ()
 
 
 def test_hidden_files_stay_hidden(shelf: Shelf) -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.documents.blocks import paragraph, pipe_table, tidy
+from ombud.documents.runs import plain
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -94,7 +95,7 @@ def _is_column_of_figures(rows: Sequence[Sequence[str]], column: int) -> bool:
 
 def _is_figure(cell: str) -> bool:
     """Numbers, dates, amounts: what stands in a table's body rather than in its header."""
-    return bool(_FIGURE.fullmatch(cell.strip()))
+    return bool(_FIGURE.fullmatch(plain(cell).strip()))
 
 
 def too_many_rows(pages: int) -> SourceError:

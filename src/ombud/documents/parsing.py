@@ -179,6 +179,7 @@ def readable(uri: str) -> str:
 PARSERS: dict[str, str] = {
     "csv": "ombud.documents.csv_table:read",
     "docx": "ombud.documents.office.docx:read",
+    "docm": "ombud.documents.office.docx:read",
     "eml": "ombud.documents.mail.eml:read",
     "htm": "ombud.documents.html:read",
     "html": "ombud.documents.html:read",
@@ -190,6 +191,7 @@ PARSERS: dict[str, str] = {
     "pptx": "ombud.documents.office.pptx:read",
     "tsv": "ombud.documents.csv_table:read",
     "txt": "ombud.documents.plain:read",
+    "xlsm": "ombud.documents.office.xlsx:read",
     "xlsx": "ombud.documents.office.xlsx:read",
 }
 """Ending of the uri -> `(bytes, most pages) -> ParsedFile`; plugins register under

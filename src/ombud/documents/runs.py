@@ -109,7 +109,7 @@ def allowed_url(url: str) -> str:
 
 def unmarked(words: str) -> str:
     """Text from outside, without characters that would pass for marks."""
-    return words.translate(_WITHOUT_MARKS)
+    return words if words.isascii() else words.translate(_WITHOUT_MARKS)
 
 
 def plain(marked: str) -> str:

@@ -17,8 +17,10 @@ EVERYTHING = ["**/*"]
 _FILES = frozenset(
     {
         ".pdf",
+        ".docm",
         ".docx",
         ".pptx",
+        ".xlsm",
         ".xlsx",
         ".odt",
         ".csv",

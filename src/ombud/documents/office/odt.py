@@ -12,20 +12,19 @@ from xml.etree.ElementTree import Element
 from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
 from ombud.documents.office.numbering import DEEPEST, Counts, whole
 from ombud.documents.office.odt_lists import Lists
+from ombud.documents.office.odt_words import Words
 from ombud.documents.office.packages import Package, Program, broken, opened
+from ombud.documents.runs import run
 from ombud.errors import SourceError
-from ombud.types import Block
+from ombud.types import Block, Loss
 
 _WRITER = Program("LibreOffice", "OpenDocument text", ".odt")
+LONGEST_PAGE_NUMBER = 4
+"""Words beside which the number of a page stands: "Page 1 of 9"."""
 MOST_REPEATED = 200
 """Of one cell or row; a hostile table repeats a cell a thousand million times."""
 MOST_CELLS = 1_000_000
 _SECTIONS = {"section", "index-body", "text-box", "numbered-paragraph"}
-_SKIPPED = frozenset((
-    "note", "annotation", "tracked-changes", "frame", "custom-shape", "table", "ruby-text",
-    "bookmark", "title", "desc",
-))  # fmt: skip
-"""Not words of the paragraph in which they are anchored; some are read apart."""
 _ROW_GROUPS = frozenset(("table-header-rows", "table-rows", "table-row-group"))
 
 
@@ -44,8 +43,20 @@ def read(data: bytes, pages: int) -> ParsedFile:
     for root in (common, content):
         if root is not None:
             reader.add_styles(root)
-    blocks = list(reader.blocks(body))
-    return ParsedFile(_levelled(blocks, has_title=reader.titles == 1))
+    blocks = _levelled(list(reader.blocks(body)), has_title=reader.titles == 1)
+    edges = reader.edges(common) if common is not None else _Edges([], 0)
+    blocks += [paragraph(text) for text in edges.texts]
+    loss = Loss(hidden=reader.hidden, repeated=edges.repeated, pictures=reader.pictures)
+    return ParsedFile(blocks, loss=loss)
+
+
+class _Edges(NamedTuple):
+    """Headers and footers."""
+
+    texts: list[str]
+    """Their content, each once."""
+    repeated: int
+    """How many hold no more than the number of the page."""
 
 
 def _levelled(blocks: list[Block], has_title: bool) -> list[Block]:
@@ -83,16 +94,37 @@ class _Reader:
     styles: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     """Paragraph style -> (its parent, list style)."""
     outline: Counts = field(default_factory=Counts)
+    words: Words = field(default_factory=Words)
     titles: int = 0
     cells: int = 0
+    hidden: int = 0
+    """Sections and rows that are not shown."""
+    pictures: int = 0
+    """Pictures that nothing describes."""
 
     def add_styles(self, root: Element) -> None:
         """Take over the styles of a part."""
         self.lists.add(root)
+        self.words.add(root)
         for style in root.iter("style"):
             if style.get("family") == "paragraph":
                 parent = style.get("parent-style-name", "")
                 self.styles[style.get("name", "")] = parent, style.get("list-style-name")
+
+    def edges(self, common: Element) -> _Edges:
+        """What stands in headers and footers, each text once."""
+        texts: dict[str, None] = {}
+        repeated = 0
+        for page in common.iter("master-page"):
+            for edge in page:
+                for node in edge.iter("p"):
+                    text = tidy(self.words.read(node))
+                    has_number = next(node.iter("page-number"), None) is not None
+                    if has_number and len(text.split()) <= LONGEST_PAGE_NUMBER:
+                        repeated += 1
+                    elif text:
+                        texts[text] = None
+        return _Edges(list(texts), repeated)
 
     def blocks(self, parent: Element) -> Iterator[Block]:
         for node in parent:
@@ -102,12 +134,14 @@ class _Reader:
                 yield from self._list(node)
             elif node.tag == "table":
                 yield from self._table(node)
+            elif node.tag in _SECTIONS and node.get("display") in {"none", "condition"}:
+                self.hidden += 1
             elif node.tag in _SECTIONS:
                 yield from self.blocks(node)
 
     def _paragraph(self, node: Element, label: str | None = None) -> Iterator[Block]:
         """label: number of the list item that the paragraph opens."""
-        text = tidy(_words(node))
+        text = tidy(self.words.read(node))
         if text and node.tag == "h":
             yield self._heading(node, text, label)
         elif text and self._is_title(node.get("style-name", "")):
@@ -137,14 +171,25 @@ class _Reader:
         """Footnotes, text boxes, tables and descriptions of pictures that hang on a paragraph."""
         for child in node:
             if child.tag == "note":
-                yield from _footnote(child)
+                yield from self._footnote(child)
             elif child.tag in {"frame", "custom-shape"}:
                 described = tidy(child.findtext("desc") or "")
                 if described:
                     yield paragraph(described)
+                elif child.find("image") is not None:
+                    self.pictures += 1
                 yield from self.blocks(child)
             elif child.tag not in {"annotation", "tracked-changes"}:
                 yield from self._anchored(child)
+
+    def _footnote(self, note: Element) -> Iterator[Block]:
+        mark = run(tidy(note.findtext("note-citation") or ""), footnote_ref=True)
+        body = note.find("note-body")
+        if body is None:
+            return
+        text = tidy(" ".join(map(self.words.read, body.iter("p"))))
+        if text:
+            yield paragraph(f"{mark} {text}" if mark else text)
 
     def _list(self, node: Element) -> Iterator[Block]:
         """The items as one block, parted by headings and by what hangs on an item."""
@@ -157,7 +202,7 @@ class _Reader:
                 items = []
                 yield from self._paragraph(part.paragraph, part.label)
                 continue
-            text = tidy(_words(part.paragraph))
+            text = tidy(self.words.read(part.paragraph))
             if text and items and not part.is_first:
                 items[-1] += f" {text}"
             elif text:
@@ -206,7 +251,10 @@ class _Reader:
         rows: list[list[str]] = []
         spanning = _SpanningCells()
         for line in _rows(table):
-            row = _row(line, spanning)
+            if line.get("visibility") in {"collapse", "filter"}:
+                self.hidden += 1
+                continue
+            row = _row(line, spanning, self.words)
             repeated = _limited(line, "number-rows-repeated") if any(row) else 1
             rows += [row] * repeated
             self.cells += len(row) * repeated
@@ -215,16 +263,6 @@ class _Reader:
                     "The tables have more than a million cells.", hint="Split the document."
                 )
         yield from table_blocks(rows)
-
-
-def _footnote(note: Element) -> Iterator[Block]:
-    number = tidy(note.findtext("note-citation") or "")
-    body = note.find("note-body")
-    if body is None:
-        return
-    text = tidy(" ".join(map(_words, body.iter("p"))))
-    if text:
-        yield paragraph(f"[{number}] {text}" if number else text)
 
 
 @dataclass
@@ -242,7 +280,7 @@ class _SpanningCells:
         return text if left else None
 
 
-def _row(line: Element, spanning: _SpanningCells) -> list[str]:
+def _row(line: Element, spanning: _SpanningCells, words: Words) -> list[str]:
     """Texts of one row; what spans columns or rows is said in each of them."""
     row: list[str] = []
     covered = 0
@@ -256,7 +294,7 @@ def _row(line: Element, spanning: _SpanningCells) -> list[str]:
                 row.append(beside if above is None else above)
                 covered -= 1
         elif cell.tag == "table-cell":
-            text = tidy(" ".join(map(_words, _texts(cell))))
+            text = tidy(" ".join(map(words.read, _texts(cell))))
             across = _limited(cell, "number-columns-spanned")
             down = _limited(cell, "number-rows-spanned")
             covered = across - 1
@@ -287,15 +325,3 @@ def _texts(cell: Element) -> Iterator[Element]:
             yield node
         else:
             yield from _texts(node)
-
-
-def _words(node: Element) -> str:
-    """Text of a paragraph as printed."""
-    words = [node.text or ""]
-    for child in node:
-        if child.tag in {"s", "tab", "line-break"}:
-            words.append(" ")
-        elif child.tag not in _SKIPPED:
-            words.append(_words(child))
-        words.append(child.tail or "")
-    return "".join(words)

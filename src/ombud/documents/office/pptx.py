@@ -13,8 +13,9 @@ from ombud.documents.blocks import ParsedFile, list_of, paragraph, tidy
 from ombud.documents.office.numbering import Counts, whole, written
 from ombud.documents.office.packages import Package, Program, Relation, broken, opened
 from ombud.documents.office.pptx_graphics import chart, diagram, table, words
+from ombud.documents.runs import plain
 from ombud.errors import SourceError
-from ombud.types import Block
+from ombud.types import Block, Loss
 
 _POWERPOINT = Program("PowerPoint", "PowerPoint deck", ".pptx")
 _TITLES = {"title", "ctrTitle"}
@@ -30,6 +31,8 @@ _NUMBERED = {
 _MARKS = frozenset(("buNone", "buChar", "buAutoNum", "buBlip"))
 _SCHEME = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(ParenBoth|ParenR|Period|Plain)")
 _FORMS = {"ParenBoth": "({})", "ParenR": "{})", "Plain": "{}", "Period": "{}."}
+_HIDDEN = Element("hidden")
+"""Stands for each shape that is not shown."""
 LONGEST_TITLE = 100
 """Characters of a first line that stands for a slide without a title."""
 
@@ -41,6 +44,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
     Hidden slides are left out, but count. Raises SourceError for more than `pages` slides.
     """
     blocks: list[Block] = []
+    loss = Loss()
     with opened(data, _POWERPOINT) as package:
         path = package.main("ppt/presentation.xml")
         deck = package.part(path, local=True)
@@ -50,11 +54,16 @@ def read(data: bytes, pages: int) -> ParsedFile:
         drawings: dict[str, _Drawing] = {}
         for number, slide_path in slides:
             slide = package.part(slide_path, local=True)
-            if slide is None or slide.get("show") in {"0", "false"}:
+            if slide is None:
                 continue
-            reader = _Slide(package, package.relations(slide_path), number, drawings)
+            if slide.get("show") in {"0", "false"}:
+                loss += Loss(hidden=1)
+                continue
+            links = package.links(slide_path)
+            reader = _Slide(package, package.relations(slide_path), links, number, drawings)
             blocks += reader.blocks(slide, opens=not blocks)
-    return ParsedFile(blocks)
+            loss += reader.loss
+    return ParsedFile(blocks, loss=loss)
 
 
 def _slides(package: Package, path: str, deck: Element, most: int) -> list[tuple[int, str]]:
@@ -98,9 +107,12 @@ class _Drawing:
 class _Slide:
     package: Package
     relations: dict[str, Relation]
+    links: dict[str, str]
+    """Relation -> address outside of the file."""
     number: int
     drawings: dict[str, _Drawing]
     """By path; every slide of a deck shares a few."""
+    loss: Loss = field(default_factory=Loss)
 
     def blocks(self, slide: Element, opens: bool) -> Iterator[Block]:
         """`opens`: this is the first slide, whose centred title is the deck's."""
@@ -108,7 +120,9 @@ class _Slide:
         titles = []
         body: list[Block] = []
         for shape in _shapes(slide.find("cSld/spTree")):
-            if _placeholder(shape).kind in _TITLES:
+            if shape.tag == "hidden":
+                self.loss += Loss(hidden=1)
+            elif _placeholder(shape).kind in _TITLES:
                 titles.append(shape)
             else:
                 body += self._shape(shape, layout)
@@ -131,7 +145,7 @@ class _Slide:
         """(name of a slide without a title, what is left of its text). Without a heading its words
         would seem to belong to the slide before."""
         first = body[0]
-        is_short = first.kind == "text" and len(first.text) <= LONGEST_TITLE
+        is_short = first.kind == "text" and len(plain(first.text)) <= LONGEST_TITLE
         if is_short and not first.text.endswith((".", ":", ";")):
             return first.text, body[1:]
         return f"Slide {self.number}", body
@@ -143,17 +157,19 @@ class _Slide:
         if shape.tag == "graphicFrame":
             yield from self._graphic(shape)
         elif shape.tag == "pic":
-            yield from _picture(shape)
+            described = list(_picture(shape))
+            self.loss += Loss(pictures=not described)
+            yield from described
         else:
             body = shape.find("txBody")
             if body is not None:
-                yield from _paragraphs(body, _styles(body, placeholder, layout))
+                yield from _paragraphs(body, _styles(body, placeholder, layout), self.links)
 
     def _graphic(self, frame: Element) -> Iterator[Block]:
         for node in frame.iterfind("graphic/graphicData/*"):
             relation = self.relations.get(node.get("r:id") or node.get("r:dm") or "")
             if node.tag == "tbl":
-                yield from table(node)
+                yield from table(node, self.links)
             elif relation and relation.kind == "chart":
                 yield from chart(self.package.part(relation.path, local=True))
             elif relation and relation.kind == "diagramData":
@@ -169,7 +185,7 @@ class _Slide:
             for shape in _shapes(notes.find("cSld/spTree")):
                 body = shape.find("txBody")
                 if _placeholder(shape).kind == "body" and body is not None:
-                    yield from _paragraphs(body, [])
+                    yield from _paragraphs(body, [], {})
 
     def _layout(self) -> _Drawing | None:
         path = _first_path(self.relations, "slideLayout")
@@ -223,10 +239,18 @@ def _picture(shape: Element) -> Iterator[Block]:
 def _shapes(tree: Element | None) -> Iterator[Element]:
     """In the order they are read aloud; groups are opened."""
     for node in tree if tree is not None else ():
-        if node.tag in {"sp", "pic", "graphicFrame"}:
+        if _is_hidden(node):
+            yield _HIDDEN
+        elif node.tag in {"sp", "pic", "graphicFrame"}:
             yield node
         elif node.tag in {"grpSp", "AlternateContent", "Choice"}:
             yield from _shapes(node)
+
+
+def _is_hidden(shape: Element) -> bool:
+    """Tell whether a shape or a group is not shown."""
+    properties = shape.find("*/cNvPr")
+    return properties is not None and properties.get("hidden") in {"1", "true"}
 
 
 def _placeholder(shape: Element) -> _Placeholder:
@@ -259,12 +283,12 @@ def _master_styles(master: _Drawing, kind: str) -> list[Element]:
     return styles
 
 
-def _paragraphs(body: Element, styles: list[Element]) -> Iterator[Block]:
+def _paragraphs(body: Element, styles: list[Element], links: dict[str, str]) -> Iterator[Block]:
     """Bullets that follow each other are one list."""
     items: list[str] = []
     counts = Counts()
     for node in body.iterfind("p"):
-        text = tidy(words(node))
+        text = tidy(words(node, links))
         if not text:
             continue
         properties = node.find("pPr")

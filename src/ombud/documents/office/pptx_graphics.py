@@ -1,10 +1,11 @@
 """What slides hold beside text: tables, charts as tables of their numbers, diagrams as lists."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import list_of, paragraph, pipe_table, table_blocks, tidy
 from ombud.documents.office.numbering import whole
+from ombud.documents.runs import run, unmarked
 from ombud.types import Block
 
 MOST_POINTS = 10_000
@@ -12,22 +13,39 @@ MOST_POINTS = 10_000
 _SKIPPED = {"pPr", "rPr", "endParaRPr", "tcPr", "Fallback"}
 
 
-def words(node: Element) -> str:
-    """Text of a paragraph or a cell; paragraphs and line breaks count as white space."""
+def words(node: Element, links: Mapping[str, str] | None = None) -> str:
+    """Text of a paragraph or a cell; paragraphs and line breaks count as white space. links:
+    relation -> address outside of the file."""
     texts = []
     for child in node:
-        if child.tag == "t":
+        if child.tag == "r":
+            texts.append(_run(child, links or {}))
+        elif child.tag == "t":
             texts.append(child.text or "")
         elif child.tag == "br":
             texts.append(" ")
         elif child.tag not in _SKIPPED:
-            texts.append(words(child))
+            texts.append(words(child, links))
     if node.tag == "p":
         texts.append(" ")
     return "".join(texts)
 
 
-def table(node: Element) -> Iterator[Block]:
+def _run(node: Element, links: Mapping[str, str]) -> str:
+    text = node.findtext("t") or ""
+    look = node.find("rPr")
+    if look is None:
+        return unmarked(text)
+    click = look.find("hlinkClick")
+    return run(
+        text,
+        struck=look.get("strike", "noStrike") != "noStrike",
+        superscript=(whole(look.get("baseline")) or 0) > 0,
+        link=links.get(click.get("r:id", ""), "") if click is not None else "",
+    )
+
+
+def table(node: Element, links: Mapping[str, str]) -> Iterator[Block]:
     """A merged cell is said in each of its places, as a reader would see it."""
     rows: list[list[str]] = []
     for line in node.iterfind("tr"):
@@ -35,7 +53,7 @@ def table(node: Element) -> Iterator[Block]:
         row: list[str] = []
         for cell in line.iterfind("tc"):
             column = len(row)
-            text = tidy(words(cell))
+            text = tidy(words(cell, links))
             if cell.get("hMerge") in {"1", "true"} and row:
                 text = row[-1]
             elif cell.get("vMerge") in {"1", "true"} and column < len(above):

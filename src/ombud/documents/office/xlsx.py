@@ -5,6 +5,7 @@ the caller, and does not bound what it unpacks. Formulas give what the program t
 worked out; a program that saves formulas without results gives nothing."""
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,8 +15,9 @@ from xml.etree.ElementTree import Element
 from ombud.documents.blocks import ParsedFile, heading
 from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
 from ombud.documents.office.packages import Guard, Package, Program, Relation, broken, opened
-from ombud.documents.office.xlsx_formats import general, read_formats, shown
-from ombud.types import Block
+from ombud.documents.office.xlsx_formats import general, is_struck, read_formats, read_struck, shown
+from ombud.documents.runs import link, run, strike, unmarked
+from ombud.types import Block, Loss
 
 _EXCEL = Program("Excel", "Excel workbook", ".xlsx")
 _PLACE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
@@ -23,6 +25,7 @@ _UNNAMED = re.compile(
     r"(?:sheet|tabelle|blatt|feuil|hoja|foglio|blad|ark|arkusz|planilha|list|munka|シート) ?[0-9]*",
     re.IGNORECASE,
 )
+MOST_COLUMNS = 16_384
 MOST_MERGED = 100_000
 """Cells that are filled because they are merged with another."""
 
@@ -38,20 +41,23 @@ def read(data: bytes, pages: int) -> ParsedFile:
         relations = package.relations(path)
         values = _read_values(package, book, relations)
         sheets = list(_sheets(book))
+        hidden = len(book.findall("sheets/sheet")) - len(sheets)
         rows_left = pages * ROWS
         for name, relation_name in sheets:
             relation = relations.get(relation_name)
             if relation is None or relation.kind != "worksheet":
                 continue
-            sheet = package.feed(relation.path, _Sheet(values, rows_left, pages))
+            links = package.links(relation.path)
+            sheet = package.feed(relation.path, _Sheet(values, links, rows_left, pages))
             cells: Cells = sheet.cells if sheet else {}
+            hidden += sheet.hidden if sheet else 0
             rows_left -= len(cells)
             # The name that Excel gives to the only sheet says nothing.
             has_name = len(sheets) > 1 or not _UNNAMED.fullmatch(name)
             if cells and has_name:
                 made.append(heading(name, 2))
             made += blocks(cells)
-    return ParsedFile(made)
+    return ParsedFile(made, loss=Loss(hidden=hidden))
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,13 @@ class _Values:
     """Texts that cells refer to by number."""
     formats: list[str]
     """The code of each cell style."""
+    struck: list[bool]
+    """Whether each cell style is struck out."""
     from_1904: bool
     """Whether days are counted from 1904."""
+
+    def is_struck(self, style: int) -> bool:
+        return style < len(self.struck) and self.struck[style]
 
     def shown(self, value: str, kind: str, style: int) -> str:
         """kind: the type that a cell gives, such as "s" for a text that is kept elsewhere."""
@@ -95,6 +106,7 @@ def _read_values(package: Package, book: Element, relations: dict[str, Relation]
     return _Values(
         strings=list(map(_text, strings.iterfind("si"))) if strings is not None else [],
         formats=read_formats(styles),
+        struck=read_struck(styles),
         from_1904=properties is not None and properties.get("date1904") in {"1", "true"},
     )
 
@@ -108,17 +120,38 @@ def _sheets(book: Element) -> Iterator[tuple[str, str]]:
 
 def _text(node: Element) -> str:
     """Plain or of several runs; how to pronounce it, as Japanese cells say, is left out."""
-    parts = [*node.iterfind("t"), *node.iterfind("r/t")]
-    return "".join(part.text or "" for part in parts)
+    parts = [unmarked(part.text or "") for part in node.iterfind("t")]
+    for piece in node.iterfind("r"):
+        look = piece.find("rPr")
+        raised = look.find("vertAlign") if look is not None else None
+        parts.append(
+            run(
+                piece.findtext("t") or "",
+                struck=look is not None and is_struck(look),
+                superscript=raised is not None and raised.get("val") == "superscript",
+            )
+        )
+    return "".join(parts)
 
 
 class _Sheet(Guard):
     """Takes the cells from the events of a sheet's XML, which is never held as a tree."""
 
-    def __init__(self, values: _Values, most: int, pages: int) -> None:
+    def __init__(self, values: _Values, links: dict[str, str], most: int, pages: int) -> None:
         """most: rows that are left of those that `pages` allow."""
         super().__init__("Save it again in Excel.")
         self.cells: Cells = {}
+        self.hidden = 0
+        """Rows and columns that hold something and are not shown."""
+        self._links = links
+        self._hidden_columns: set[int] = set()
+        self._hidden_rows: set[int] = set()
+        self._linked: list[tuple[str, str]] = []
+        """Place and relation of links."""
+        self._formula: list[str] = []
+        self._is_formula = False
+        self._run: list[str] = []
+        self._is_run_struck = self._is_run_raised = False
         self._values = values
         self._most = most
         self._pages = pages
@@ -140,6 +173,22 @@ class _Sheet(Guard):
         elif name == "row":
             self._row = _whole(attributes.get("r")) or self._row + 1
             self._column = 0
+            if attributes.get("hidden") in {"1", "true"}:
+                self._hidden_rows.add(self._row)
+        elif name == "col" and attributes.get("hidden") in {"1", "true"}:
+            first, last = _whole(attributes.get("min")), _whole(attributes.get("max"))
+            self._hidden_columns.update(range(first, min(last, MOST_COLUMNS) + 1))
+        elif name == "hyperlink":
+            relation = next((attributes[key] for key in attributes if key.endswith("}id")), "")
+            self._linked.append((attributes.get("ref", ""), relation))
+        elif name == "f":
+            self._is_formula = True
+        elif name == "r":
+            self._is_run_struck = self._is_run_raised = False
+        elif name == "strike":
+            self._is_run_struck = attributes.get("val", "1") not in {"0", "false"}
+        elif name == "vertAlign":
+            self._is_run_raised = attributes.get("val") == "superscript"
         elif name in {"v", "t"}:
             self._is_value = not self._is_pronunciation
         elif name == "rPh":
@@ -149,13 +198,17 @@ class _Sheet(Guard):
 
     def data(self, words: str) -> None:
         if self._is_value:
-            self._words.append(words)
+            self._run.append(words)
+        elif self._is_formula:
+            self._formula.append(words)
 
     def end(self, tag: str) -> None:
         self.closes()
         name = self._name(tag)
         if name in {"v", "t"}:
-            self._is_value = False
+            self._end_run()
+        elif name == "f":
+            self._is_formula = False
         elif name == "rPh":
             self._is_pronunciation = False
         elif name == "c":
@@ -166,7 +219,39 @@ class _Sheet(Guard):
         if any(after < before for before, after in pairwise(self.cells)):
             self.cells = dict(sorted(self.cells.items()))
         self._spread()
+        self._link()
+        self._leave_out_hidden()
         return self
+
+    def _link(self) -> None:
+        for place, relation in self._linked[:MOST_MERGED]:
+            corner = _PLACE.fullmatch(place.partition(":")[0])
+            row = self.cells.get(int(corner[2]), {}) if corner else {}
+            column = _column(corner[1]) if corner else 0
+            if column in row:
+                row[column] = link(row[column], self._links.get(relation, ""))
+
+    def _leave_out_hidden(self) -> None:
+        """Move what is shown together, so that nothing hidden parts a table."""
+        if not self._hidden_rows and not self._hidden_columns:
+            return
+        rows = sorted(self._hidden_rows)
+        columns = sorted(self._hidden_columns)
+        lost_columns: set[int] = set()
+        left: Cells = {}
+        for number, row in self.cells.items():
+            if number in self._hidden_rows:
+                self.hidden += 1
+                continue
+            lost_columns |= self._hidden_columns & row.keys()
+            shown_cells = {}
+            for column, text in row.items():
+                if column not in self._hidden_columns:
+                    shown_cells[column - bisect(columns, column)] = text
+            if shown_cells:
+                left[number - bisect(rows, number)] = shown_cells
+        self.hidden += len(lost_columns)
+        self.cells = left
 
     def _name(self, tag: str) -> str:
         local = self._local_names.get(tag)
@@ -184,10 +269,23 @@ class _Sheet(Guard):
         self._kind = attributes.get("t", "n")
         self._style = _whole(attributes.get("s"))
         self._words = []
+        self._formula = []
+
+    def _end_run(self) -> None:
+        self._is_value = False
+        words = "".join(self._run)
+        self._run = []
+        self._words.append(run(words, struck=self._is_run_struck, superscript=self._is_run_raised))
+        self._is_run_struck = self._is_run_raised = False
 
     def _end_cell(self) -> None:
         value = "".join(self._words)
         text = self._values.shown(value, self._kind, self._style).strip()
+        if not text and self._formula and not value:
+            # A program that does not calculate has stored no value.
+            text = unmarked("=" + "".join(self._formula))
+        if self._values.is_struck(self._style):
+            text = strike(text)
         if not text:
             return
         row = self.cells.get(self._row)

@@ -36,6 +36,24 @@ def read_formats(root: Element | None) -> list[str]:
     return [own.get(number) or _built_in(number) for number in used]
 
 
+def read_struck(root: Element | None) -> list[bool]:
+    """Whether each cell style is struck out."""
+    if root is None:
+        return []
+    fonts = [is_struck(font) for font in root.iterfind("fonts/font")]
+    styles = []
+    for style in root.iterfind("cellXfs/xf"):
+        font = style.get("fontId", "")
+        styles.append(font.isdigit() and int(font) < len(fonts) and fonts[int(font)])
+    return styles
+
+
+def is_struck(look: Element) -> bool:
+    """Whether a font or the look of a run is struck out."""
+    strike = look.find("strike")
+    return strike is not None and strike.get("val", "1") not in {"0", "false"}
+
+
 def _built_in(number: str) -> str:
     return BUILT_IN.get(int(number) if number.isdigit() else 0, "General")
 
