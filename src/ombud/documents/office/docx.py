@@ -39,7 +39,6 @@ _WORD = Program("Word", "Word document", ".docx")
 _BLOCKS = frozenset((w.PARAGRAPH, w.TABLE))
 _CONTROLS = frozenset((w.CONTENT_CONTROL, w.CONTROLLED_CONTENT))
 _CONTAINERS = _CONTROLS | {w.INSERTED, w.SMART_TAG, w.CUSTOM_XML}
-_FILE = re.compile(r"[\w .()-]*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _LEVEL_STYLE = re.compile(r"heading ([1-9])")
 _CONTENTS_STYLE = re.compile(r"toc \d|table of figures|toc heading")
 _WIDEST = 100
@@ -159,7 +158,8 @@ class _Reader:
         """Descriptions of pictures and the notes that a paragraph or table refers to."""
         for picture in node.iter(w.PICTURE_PROPERTIES):
             described = tidy(unmarked(picture.get("descr", "")))
-            if described and not _FILE.fullmatch(described):
+            is_file_name = " " not in described and "." in described[-5:]
+            if described and not is_file_name:
                 yield paragraph(described)
             elif next(node.iter(w.TEXT_BOX), None) is None:
                 self.pictures += 1
@@ -262,7 +262,7 @@ class _Reader:
 
 
 def _limited(number: str | None, *, least: int) -> int:
-    """How many columns something spans."""
+    """Return how many columns something spans."""
     return max(least, min(whole(number) or least, _WIDEST))
 
 

@@ -32,7 +32,7 @@ _SYMBOLS = {
 class Words:
     """Reads the words of one document."""
 
-    styles: Mapping[str, Style] = field(default_factory=dict)
+    styles: dict[str, Style] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
     """Relation -> address outside of the document."""
     notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Words:
 
 
 def _first(looks: Sequence[RunLook], of: Callable[[RunLook], bool | None]) -> bool:
-    """What the nearest look says that says anything."""
+    """Return what the nearest look says that says anything."""
     for look in looks:
         answer = of(look)
         if answer is not None:

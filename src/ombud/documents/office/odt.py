@@ -112,7 +112,7 @@ class _Reader:
                 self.styles[style.get("name", "")] = parent, style.get("list-style-name")
 
     def edges(self, common: Element) -> _Edges:
-        """What stands in headers and footers, each text once."""
+        """Read headers and footers, each text once."""
         texts: dict[str, None] = {}
         repeated = 0
         for page in common.iter("master-page"):

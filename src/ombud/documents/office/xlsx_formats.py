@@ -37,7 +37,7 @@ def read_formats(root: Element | None) -> list[str]:
 
 
 def read_struck(root: Element | None) -> list[bool]:
-    """Whether each cell style is struck out."""
+    """Tell of each cell style whether it is struck out."""
     if root is None:
         return []
     fonts = [is_struck(font) for font in root.iterfind("fonts/font")]
@@ -49,7 +49,7 @@ def read_struck(root: Element | None) -> list[bool]:
 
 
 def is_struck(look: Element) -> bool:
-    """Whether a font or the look of a run is struck out."""
+    """Tell whether a font or the look of a run is struck out."""
     strike = look.find("strike")
     return strike is not None and strike.get("val", "1") not in {"0", "false"}
 
