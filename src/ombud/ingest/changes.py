@@ -148,8 +148,8 @@ class _Comparison:
 
 
 def is_passing(uri: str) -> bool:
-    """Tell whether a file is no document but a trace of a program at work: a lock of an office program,
-    a system's cache of pictures, a download that is not complete."""
+    """Tell whether a file is no document but a trace of a program at work: a lock of an office
+    program, a system's cache of pictures, a download that is not complete."""
     name = uri.rpartition("/")[2]
     is_lock = name.startswith(("~$", ".~lock."))
     return is_lock or name.lower() in _CACHES or _suffix_of(name) in _INCOMPLETE

@@ -21,7 +21,7 @@ from ombud.documents.office.docx_styles import (
     read_styles,
     value,
 )
-from ombud.documents.office.docx_words import Words, note_texts, number_notes
+from ombud.documents.office.docx_words import WordRuns, note_texts, number_notes
 from ombud.documents.office.numbering import whole
 from ombud.documents.office.packages import Package, Program, broken, opened
 from ombud.documents.runs import plain, run, unmarked
@@ -60,9 +60,9 @@ def read(data: bytes, pages: int) -> ParsedFile:
             raise broken(_WORD)
         styles = read_styles(package.part("word/styles.xml"))
         numbering = read_numbering(package.part("word/numbering.xml"))
-        words = Words(styles, package.links(_DOCUMENT), number_notes(body))
+        words = WordRuns(styles, package.links(_DOCUMENT), number_notes(body))
         notes = _read_notes(package, styles)
-        edges = _read_edges(package, Words(styles))
+        edges = _read_edges(package, WordRuns(styles))
     reader = _Reader(styles, numbering, words, notes)
     blocks = reader.read(body)
     blocks = _bold_headings(blocks, reader.emphasised)
@@ -77,7 +77,7 @@ def _read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, s
     notes: dict[tuple[str, str], str] = {}
     for part, name, reference in _NOTES:
         path = f"word/{part}.xml"
-        words = Words(styles, package.links(path))
+        words = WordRuns(styles, package.links(path))
         for identity, text in note_texts(package.part(path), name, words).items():
             notes[reference, identity] = text
     return notes
@@ -92,7 +92,7 @@ class _Edges(NamedTuple):
     """How many hold no more than the number of the page."""
 
 
-def _read_edges(package: Package, words: Words) -> _Edges:
+def _read_edges(package: Package, words: WordRuns) -> _Edges:
     texts: dict[str, None] = {}
     repeated = 0
     for relation in package.relations(_DOCUMENT).values():
@@ -119,7 +119,7 @@ def _counts_pages(node: Element) -> bool:
 class _Reader:
     styles: dict[str, Style]
     numbering: Numbering
-    words: Words
+    words: WordRuns
     notes: dict[tuple[str, str], str]
     """(element of a reference, id) -> words of the note."""
     pictures: int = 0

@@ -29,7 +29,7 @@ _SYMBOLS = {
 
 
 @dataclass
-class Words:
+class WordRuns:
     """Reads the words of one document."""
 
     styles: dict[str, Style] = field(default_factory=dict)
@@ -136,7 +136,7 @@ def number_notes(body: Element) -> dict[tuple[str, str], str]:
     return marks
 
 
-def note_texts(root: Element | None, name: str, words: Words) -> dict[str, str]:
+def note_texts(root: Element | None, name: str, words: WordRuns) -> dict[str, str]:
     """Id of a note -> its words; those of separators have none."""
     texts: dict[str, str] = {}
     for note in root.iter(name) if root is not None else ():

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
 from ombud.documents.office.numbering import DEEPEST, Counts, whole
 from ombud.documents.office.odt_lists import Lists
-from ombud.documents.office.odt_words import Words
+from ombud.documents.office.odt_words import OdtRuns
 from ombud.documents.office.packages import Package, Program, broken, opened
 from ombud.documents.runs import run
 from ombud.errors import SourceError
@@ -94,7 +94,7 @@ class _Reader:
     styles: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     """Paragraph style -> (its parent, list style)."""
     outline: Counts = field(default_factory=Counts)
-    words: Words = field(default_factory=Words)
+    words: OdtRuns = field(default_factory=OdtRuns)
     titles: int = 0
     cells: int = 0
     hidden: int = 0
@@ -280,7 +280,7 @@ class _SpanningCells:
         return text if left else None
 
 
-def _row(line: Element, spanning: _SpanningCells, words: Words) -> list[str]:
+def _row(line: Element, spanning: _SpanningCells, words: OdtRuns) -> list[str]:
     """Texts of one row; what spans columns or rows is said in each of them."""
     row: list[str] = []
     covered = 0

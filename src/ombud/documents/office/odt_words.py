@@ -33,7 +33,7 @@ class SpanLook:
 
 
 @dataclass
-class Words:
+class OdtRuns:
     """Reads the words of one document."""
 
     looks: dict[str, tuple[str, SpanLook]] = field(default_factory=dict)

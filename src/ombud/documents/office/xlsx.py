@@ -175,26 +175,36 @@ class _Sheet(Guard):
             self._column = 0
             if attributes.get("hidden") in {"1", "true"}:
                 self._hidden_rows.add(self._row)
-        elif name == "col" and attributes.get("hidden") in {"1", "true"}:
-            first, last = _whole(attributes.get("min")), _whole(attributes.get("max"))
-            self._hidden_columns.update(range(first, min(last, MOST_COLUMNS) + 1))
-        elif name == "hyperlink":
-            relation = next((attributes[key] for key in attributes if key.endswith("}id")), "")
-            self._linked.append((attributes.get("ref", ""), relation))
-        elif name == "f":
-            self._is_formula = True
-        elif name == "r":
-            self._is_run_struck = self._is_run_raised = False
-        elif name == "strike":
-            self._is_run_struck = attributes.get("val", "1") not in {"0", "false"}
-        elif name == "vertAlign":
-            self._is_run_raised = attributes.get("val") == "superscript"
         elif name in {"v", "t"}:
             self._is_value = not self._is_pronunciation
         elif name == "rPh":
             self._is_pronunciation = True
-        elif name == "mergeCell":
+        elif name == "f":
+            self._is_formula = True
+        elif name in {"r", "strike", "vertAlign"}:
+            self._look(name, attributes.get("val", ""))
+        else:
+            self._note(name, attributes)
+
+    def _look(self, name: str, value: str) -> None:
+        """Take in how a run of a cell looks."""
+        if name == "r":
+            self._is_run_struck = self._is_run_raised = False
+        elif name == "strike":
+            self._is_run_struck = value not in {"0", "false"}
+        else:
+            self._is_run_raised = value == "superscript"
+
+    def _note(self, name: str, attributes: dict[str, str]) -> None:
+        """Take in what the sheet says beside its cells."""
+        if name == "mergeCell":
             self._merged.append(attributes.get("ref", ""))
+        elif name == "hyperlink":
+            relation = next((attributes[key] for key in attributes if key.endswith("}id")), "")
+            self._linked.append((attributes.get("ref", ""), relation))
+        elif name == "col" and attributes.get("hidden") in {"1", "true"}:
+            first, last = _whole(attributes.get("min")), _whole(attributes.get("max"))
+            self._hidden_columns.update(range(first, min(last, MOST_COLUMNS) + 1))
 
     def data(self, words: str) -> None:
         if self._is_value:
