@@ -1,16 +1,18 @@
 """What every parser of untrusted files must do, in a process of its own or in this one."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 
 from documents.hostile import FILES, good_pdf
-from ombud.documents import DocumentParser, Worker, open_parsers, parse
+from ombud.documents import Chunking, DocumentParser, Worker, chunk, open_parsers, parse
 from ombud.documents.parsing import PARSERS
 from ombud.documents.worker import InlineParser
-from ombud.errors import SourceError
-from ombud.settings import DocumentSettings
+from ombud.errors import BadSetting, ModelError, SourceError, UnknownName
+from ombud.settings import DocumentSettings, IndexSettings
 from ombud.sources.matching import is_document
 from ombud.types import Document
 
@@ -40,6 +42,59 @@ def test_it_returns_what_parse_returns(parser: DocumentParser) -> None:
     data = "# Urlaub\n\nBeschäftigte haben Anspruch auf dreißig Tage.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n".encode()
     assert parser.parse(data, facts("urlaub.md")) == parse(data, facts("urlaub.md"))
     assert parser.parse(good_pdf(), facts("good.pdf")) == parse(good_pdf(), facts("good.pdf"))
+
+
+POLICY = (
+    b"# Pay\n\nThe Annual Cash Bonus (ACB) is paid in March. It is paid with the salary.\n\n"
+    b"## Leave\n\nLeave is asked for in writing. Paid Time Off (PTO) is 25 days a year.\n"
+)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def initials(texts: Sequence[str]) -> Any:
+    """Unit vectors that tell texts apart by their first letter."""
+    return np.eye(26, dtype=np.float32)[[ord(text[0].lower()) - ord("a") for text in texts]]
+
+
+@pytest.mark.parametrize("chunker", ["structure", "sentence", "semantic", "fixed"])
+def test_it_cuts_as_chunk_does(parser: DocumentParser, chunker: str) -> None:
+    settings = IndexSettings(chunker=chunker, chunk_tokens=32, min_sentences=1, percentile=50)
+    contents = parser.read(POLICY, facts("pay.md"), Chunking(settings, words, initials))
+    document = parse(POLICY, facts("pay.md"))
+    assert contents.document == document
+    assert contents.chunks == chunk(document, settings, words, initials)
+    assert contents.abbreviations == [("ACB", "Annual Cash Bonus"), ("PTO", "Paid Time Off")]
+    assert parser.cut(document, Chunking(settings, words, initials)) == contents
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        (IndexSettings(chunker="nothing"), UnknownName),
+        (IndexSettings(chunker="semantic"), BadSetting),
+        (IndexSettings(chunker="pattern", pattern="("), BadSetting),
+    ],
+)
+def test_a_wrong_setting_is_no_fault_of_the_document(
+    parser: DocumentParser, settings: IndexSettings, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind):
+        parser.read(POLICY, facts("pay.md"), Chunking(settings, words))
+    assert parser.parse(b"Text", facts("a.txt")).text == "Text"
+
+
+def test_an_embedder_that_fails_is_no_fault_of_the_document(parser: DocumentParser) -> None:
+    def fail(texts: Sequence[str]) -> Any:
+        raise ModelError("The embedder is away.")
+
+    with pytest.raises(ModelError, match="away"):
+        parser.read(
+            POLICY, facts("pay.md"), Chunking(IndexSettings(chunker="semantic"), words, fail)
+        )
+    assert parser.parse(b"Text", facts("a.txt")).text == "Text"
 
 
 @pytest.mark.parametrize(

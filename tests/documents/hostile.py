@@ -252,3 +252,30 @@ FILES = {
     "random.eml": random_bytes,
 }
 """Name -> what makes the file; each must cost one clear error."""
+
+
+def _explained_abbreviations() -> bytes:
+    """Thousands of different abbreviations in one line."""
+    pairs = []
+    for letters in islice(product(string.ascii_uppercase, repeat=3), 8_000):
+        first, second, third = letters
+        pairs.append(f"{first}nnual {second}ash {third}onus ({first}{second}{third})")
+    return " ".join(pairs).encode()
+
+
+def _wrapped_below_spaces() -> bytes:
+    """One sentence of 100,000 lines, behind as many spaces."""
+    return b"- a\n" + b" " * 100_000 + b"x\n" + b"a\n" * 100_000
+
+
+LONG_TEXTS = {
+    "abbreviations.txt": _explained_abbreviations,
+    "brackets.txt": lambda: b"Annual Cash Bonus (ACB) " * 10_000,
+    "no-spaces.txt": lambda: b"bonus(ACB)" * 25_000,
+    "open-brackets.txt": lambda: b"a" + b"(" * 250_000,
+    "stops.txt": lambda: b"a" + b"." * 250_000 + b"b",
+    "stops-and-quotes.txt": lambda: b"a" + b'."' * 125_000 + b"b",
+    "wrapped.txt": _wrapped_below_spaces,
+    "links.md": lambda: b"[a](b " * 40_000,
+}
+"""Name -> what makes a text on which a careless pass takes minutes; each must be read."""

@@ -1,5 +1,6 @@
 """The worker survives what files do to its process, and leaves nothing behind."""
 
+import json
 import os
 import select
 import signal
@@ -11,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from ombud.documents import Worker, parse
+from ombud.documents import Chunking, Worker, parse
 from ombud.documents.pipes import framed
 from ombud.errors import SourceError
-from ombud.settings import DocumentSettings
+from ombud.settings import DocumentSettings, IndexSettings
 from ombud.types import Document
 
-from .hostile import FILES, drawn_pdf, good_pdf
+from .hostile import FILES, LONG_TEXTS, drawn_pdf, good_pdf
 
 CALM = DocumentSettings(seconds=30, memory_mb=2048)
 
@@ -82,6 +83,24 @@ def test_a_late_document_is_given_up_and_the_next_one_parses() -> None:
             worker.parse(b"<p>" * 2 + b"<p>Some words.</p>" * 1_500_000, facts("b.html"))
         assert is_gone(first)
         assert worker.parse(b"Text", facts("a.txt")).text == "Text"
+
+
+def test_a_text_that_takes_too_long_to_cut_is_given_up_and_the_next_one_is_cut() -> None:
+    long = Document(id="d", source="s", uri="a.txt", title="", text="Leave is paid. " * 200_000)
+    short = long.model_copy(update={"text": "Leave is paid."})
+    chunking = Chunking(IndexSettings(), count=len)
+    with Worker(DocumentSettings(seconds=0.2)) as worker:
+        with pytest.raises(SourceError, match=r"longer than 0\.2 seconds"):
+            worker.cut(long, chunking)
+        assert [chunk.text for chunk in worker.cut(short, chunking).chunks] == ["Leave is paid."]
+
+
+@pytest.mark.parametrize("name", LONG_TEXTS)
+def test_a_long_text_without_structure_is_read_within_the_limits(shared: Worker, name: str) -> None:
+    contents = shared.read(
+        LONG_TEXTS[name](), facts(name), Chunking(IndexSettings(), lambda text: len(text.split()))
+    )
+    assert contents.chunks
 
 
 def test_the_first_document_of_a_process_has_no_more_time_than_the_others() -> None:
@@ -214,9 +233,10 @@ def test_what_a_parser_prints_does_not_reach_the_answer(tmp_path: Path) -> None:
         "import os; import ombud.documents.plain as p; r = p.read\n"
         "p.read = lambda d, n: (print('noise'), os.write(1, b'noise'), r(d, n))[2]\n"
     )
+    order = {"facts": facts("a.txt").model_dump(mode="json"), "index": None, "is_parsed": False}
     out = subprocess.run(
         [sys.executable, "-c", noisy + code],
-        input=framed(facts("a.txt").model_dump_json().encode()) + framed(b"Text"),
+        input=framed(json.dumps(order).encode()) + framed(b"Text"),
         capture_output=True,
         check=True,
         cwd=tmp_path,

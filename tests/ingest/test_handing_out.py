@@ -17,6 +17,7 @@ import pytest
 from index.makers import chunk, row
 from ingest.shelf import Shelf, counts, long_text
 from ombud.app import run_work_process
+from ombud.documents import DocumentContents
 from ombud.errors import Busy
 from ombud.ingest import handing_out
 from ombud.ingest.handing_out import pack_rows, unpack_rows
@@ -147,8 +148,9 @@ def test_rows_come_back_as_they_were() -> None:
     told = row(chunk("d", 0, "Überstunden"), [1, 0, 0], [0, 1, 0])._replace(tokens=b"\x00\xff")
     plain = row(chunk("d", 1, "pay"))
     document = Document(id="d", source="s", uri="s/d", title="t", text="Überstunden\n\npay")
-    kept, rows = unpack_rows(pack_rows(document, [told, plain]))
-    assert kept == document
+    contents = DocumentContents(document, [told.chunk, plain.chunk], [("OT", "overtime")])
+    unpacked, rows = unpack_rows(pack_rows(contents, [told, plain]))
+    assert unpacked == contents
     assert [r._replace(vectors=None) for r in rows] == [told._replace(vectors=None), plain]
     assert np.array_equal(rows[0].vectors, told.vectors)  # type: ignore[arg-type]
 

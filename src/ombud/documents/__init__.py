@@ -1,10 +1,11 @@
 """Bytes -> `Document` -> `Chunk`s.
 
-Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` runs them in
-a process of its own that can be killed; `InlineParser` and `parse` run them here."""
+Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` parses and
+cuts in a process of its own that can be killed; `InlineParser`, `parse` and `chunk` run here."""
 
 from ombud.documents.blocks import ParsedFile
 from ombud.documents.chunking.chunks import chunk, recipe_of
+from ombud.documents.contents import Chunking, DocumentContents
 from ombud.documents.frontmatter import front_matter
 from ombud.documents.losses import describe_loss
 from ombud.documents.parsing import PARSED_BY, kinds, parse
@@ -13,6 +14,8 @@ from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_pa
 
 __all__ = [
     "PARSED_BY",
+    "Chunking",
+    "DocumentContents",
     "DocumentParser",
     "InlineParser",
     "ParsedFile",

@@ -2,8 +2,9 @@
 input closes.
 
 Run as `python -m ombud.documents.child MEMORY_MB SECONDS STARTING PAGES`. A request is two
-messages: the facts as JSON, answered by an empty one as soon as their parser is loaded, and the
-file, answered by JSON with either `document` or `error` and `hint`."""
+messages: the order as JSON, answered by an empty one as soon as the parser is loaded, and the
+bytes of the file or, for a parsed document, its JSON. The answer is JSON with either `document` or
+`error` and `hint`; before it, the child may send `count` or `embed`, which the parent answers."""
 
 import json
 import os
@@ -11,7 +12,9 @@ import resource
 import signal
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
+from typing import Any, BinaryIO
 
 from ombud.documents.pipes import receive, send
 
@@ -34,39 +37,101 @@ def main() -> None:
     # What a library prints must not end up in the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    models = _ParentModels(requests, answers, seconds)
     import_module("ombud.documents.parsing")  # before the first request, which may be a while
-    while (facts := receive(requests)) is not None:
+    while (message := receive(requests)) is not None:
         # No handler: the kernel ends the process even when a library never comes back, and the
         # parent is gone.
         signal.setitimer(signal.ITIMER_REAL, starting + GRACE)
-        _load(facts)
+        order = json.loads(message)
+        _load(order)
         send(answers, b"")
         data = receive(requests)
         if data is None:
             return
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
-        send(answers, _answer(facts, data, pages))
+        send(answers, _answer(order, data, pages, models))
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _load(facts: bytes) -> None:
-    """What every document needs, and the parser of this one; whether there is one is said later."""
+class _ParentModels:
+    """The embedder of the parent process: a model would need more memory than a document may."""
+
+    def __init__(self, requests: BinaryIO, answers: BinaryIO, seconds: float) -> None:
+        self._requests = requests
+        self._answers = answers
+        self._seconds = seconds
+
+    def count(self, text: str) -> int:
+        """Tokens of a text."""
+        return int(self._ask({"count": text}))
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Unit vectors of texts."""
+        import numpy as np
+
+        vectors = self._ask({"embed": list(texts)})
+        return np.frombuffer(vectors, np.float32).reshape(len(texts), -1)
+
+    def _ask(self, question: dict[str, Any]) -> bytes:
+        send(self._answers, json.dumps(question).encode())
+        reply = receive(self._requests)
+        if reply is None:
+            sys.exit()
+        # The parent counts the seconds; how long its models take is not the document's fault.
+        signal.setitimer(signal.ITIMER_REAL, self._seconds + GRACE)
+        return reply
+
+
+def _load(order: dict[str, Any]) -> None:
+    """Load what every document needs, and the parser of this one."""
+    from ombud.documents.contents import document_contents  # noqa: F401 - loaded, not called
     from ombud.documents.parsing import load_parser
-    from ombud.types import Document
 
-    load_parser(Document.model_validate_json(facts).uri)
+    load_parser(order["facts"]["uri"])
 
 
-def _answer(facts: bytes, data: bytes, pages: int) -> bytes:
-    from ombud.documents.parsing import parse_untrusted
-    from ombud.errors import OmbudError
+def _answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModels) -> bytes:
+    from ombud.documents.parsing import parse, untrusted
+    from ombud.errors import OmbudError, SetupError
     from ombud.types import Document
 
     try:
-        document = parse_untrusted(data, Document.model_validate_json(facts), pages)
-        return b'{"document":' + document.model_dump_json().encode() + b"}"
+        with untrusted(order["facts"]["uri"]):
+            if order["is_parsed"]:
+                document = Document.model_validate_json(data)
+            else:
+                facts = Document.model_validate(order["facts"], strict=False)
+                document = parse(data, facts, pages)
     except OmbudError as error:
         return json.dumps({"error": str(error), "hint": error.hint}).encode()
+    if order["index"] is None:
+        return b'{"document":' + document.model_dump_json().encode() + b"}"
+    try:
+        with untrusted(document.uri):
+            return _contents(document, order, models)
+    except SetupError as error:
+        # The settings are wrong, not the document.
+        setup = type(error).__name__
+        return json.dumps({"error": str(error), "hint": error.hint, "setup": setup}).encode()
+    except OmbudError as error:
+        return json.dumps({"error": str(error), "hint": error.hint}).encode()
+
+
+def _contents(document: Any, order: dict[str, Any], models: _ParentModels) -> bytes:
+    from ombud.documents.contents import Chunking, document_contents
+    from ombud.settings import IndexSettings
+
+    settings = IndexSettings.model_validate(order["index"])
+    embed = models.embed if order["can_embed"] else None
+    contents = document_contents(document, Chunking(settings, models.count, embed))
+    chunks = [chunk.model_dump(mode="json") for chunk in contents.chunks]
+    answer = {
+        "document": document.model_dump(mode="json"),
+        "chunks": chunks,
+        "abbreviations": contents.abbreviations,
+    }
+    return json.dumps(answer).encode()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Bytes become a `Document`: the ending of the uri decides who reads them."""
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import PurePosixPath
 from typing import cast
@@ -66,11 +66,12 @@ def load_parser(uri: str) -> None:
         _parser(_suffix(uri))
 
 
-def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Document:
-    """`parse`, with whatever a parser raises told as a SourceError: a broken file costs one
-    document only."""
+@contextmanager
+def untrusted(uri: str) -> Iterator[None]:
+    """Around work on an untrusted document: whatever it raises becomes a SourceError, so that a
+    broken file costs one document only. Our own errors pass."""
     try:
-        return parse(data, facts, pages)
+        yield
     except OmbudError:
         raise
     except MemoryError as full:
@@ -83,7 +84,7 @@ def parse_untrusted(data: bytes, facts: Document, pages: int = PAGES) -> Documen
             "The file is nested too deeply.", hint="Save it again from its program."
         ) from deep
     except (Exception, SystemExit) as broken:  # a plugin's parser may end the process, too
-        raise _parser_failed(_suffix(facts.uri), broken) from broken
+        raise _parser_failed(_suffix(uri), broken) from broken
 
 
 def _parser_failed(suffix: str, broken: BaseException) -> SourceError:

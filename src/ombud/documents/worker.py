@@ -1,5 +1,5 @@
-"""Who parses untrusted files: a process that can be killed, so that whatever a file does to it
-costs that file only.
+"""The process that parses and cuts untrusted files: it can be killed, so that whatever a file does
+to it costs that file only.
 
 Where the files are trusted, this process itself: it loads no parsers anew, and nothing protects it.
 """
@@ -13,14 +13,18 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from ombud.documents.parsing import parse_untrusted
+import numpy as np
+
+from ombud.documents.contents import Chunking, DocumentContents, document_contents
+from ombud.documents.parsing import parse, untrusted
 from ombud.documents.pipes import exchange, framed
-from ombud.errors import SourceError
+from ombud.errors import BadSetting, MissingExtra, SetupError, SourceError, UnknownName
 from ombud.settings import DocumentSettings
-from ombud.types import Document
+from ombud.types import Chunk, Document
 
 _STARTING = 30
 """Seconds in which a process must have started and loaded the parser of a document; the limit per
@@ -33,16 +37,39 @@ _FEW_THREADS = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 """Every thread's arena counts against RLIMIT_AS; on a large machine there would be hundreds."""
+_CHUNKER_SETTINGS = {
+    "chunker",
+    "chunk_tokens",
+    "overlap_tokens",
+    "pattern",
+    "percentile",
+    "window",
+    "min_sentences",
+}
+"""What the process is told of the settings: the others may hold passwords."""
+_MODEL_CALLS = (b'{"count": ', b'{"embed": ')
+_SETUP_ERRORS: dict[str, type[SetupError]] = {
+    kind.__name__: kind for kind in (SetupError, BadSetting, UnknownName, MissingExtra)
+}
 
 
 class DocumentParser(Protocol):
-    """Makes a `Document` of bytes, file after file; safe to share between threads."""
+    """Makes documents of bytes, file after file; safe to share between threads.
+
+    Every failure that a document causes is a SourceError and costs this document only; a SetupError
+    is one of the settings."""
 
     def warm(self) -> None:
         """Get ready for the first file, without waiting for it."""
 
     def parse(self, data: bytes, facts: Document) -> Document:
-        """As `ombud.documents.parse`; every failure is a SourceError and costs this file only."""
+        """Parse as `ombud.documents.parse` does."""
+
+    def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
+        """Parse and cut."""
+
+    def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
+        """Cut a document that was parsed before."""
 
     def close(self) -> None:
         """Let go of what it holds."""
@@ -72,17 +99,23 @@ class InlineParser:
 
     def parse(self, data: bytes, facts: Document) -> Document:
         _check_size(data, self.settings)
-        with self._turn:
-            return parse_untrusted(data, facts, self.settings.pages)
+        with self._turn, untrusted(facts.uri):
+            return parse(data, facts, self.settings.pages)
+
+    def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
+        return self.cut(self.parse(data, facts), chunking)
+
+    def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
+        return document_contents(document, chunking)
 
     def close(self) -> None:
         """Nothing to end."""
 
 
 class _Request(NamedTuple):
-    """What the process is sent, framed: once it has answered to the facts, it is ready."""
+    """What the process is sent, framed: once it has answered to the order, it is ready."""
 
-    facts: bytes
+    order: bytes
     data: bytes
 
 
@@ -125,13 +158,28 @@ class Worker:
                 self._start()
 
     def parse(self, data: bytes, facts: Document) -> Document:
-        """As `ombud.documents.parse`; every failure, of the process too, is a SourceError and costs
-        this file only."""
+        """Parse as `ombud.documents.parse` does; every failure, of the process too, is a
+        SourceError and costs this file only."""
         _check_size(data, self.settings)
-        request = _Request(framed(facts.model_dump_json().encode()), framed(data))
+        answer = self._run(_request(facts, data), None)
+        return _document(answer)
+
+    def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
+        """Parse and cut, in the process."""
+        _check_size(data, self.settings)
+        return _contents(self._run(_request(facts, data, chunking), chunking))
+
+    def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
+        """Cut a document that was parsed before, in the process."""
+        facts = document.model_copy(update={"blocks": (), "text": ""})
+        data = document.model_dump_json().encode()
+        request = _request(facts, data, chunking, is_parsed=True)
+        return _contents(self._run(request, chunking))
+
+    def _run(self, request: "_Request", chunking: Chunking | None) -> bytes:
         with self._lock:
             try:
-                answer = self._ask(request)
+                answer = self._ask(request, chunking)
             except BaseException:
                 # Half a conversation is no use to the next document; Ctrl-C comes through here too.
                 self._stop()
@@ -139,13 +187,21 @@ class Worker:
             self._parsed += 1
             if self._parsed >= self.settings.recycle:
                 self._stop()
-        return _unwrap(answer)
+        return answer
 
-    def _ask(self, request: "_Request") -> bytes:
+    def _ask(self, request: "_Request", chunking: Chunking | None) -> bytes:
         process = self._running()
         try:
-            exchange(process, request.facts, time.monotonic() + _STARTING)
-            return exchange(process, request.data, time.monotonic() + self.settings.seconds)
+            exchange(process, request.order, time.monotonic() + _STARTING)
+            deadline = time.monotonic() + self.settings.seconds
+            answer = exchange(process, request.data, deadline)
+            while chunking and answer.startswith(_MODEL_CALLS):
+                begun = time.monotonic()
+                reply, is_timed = _call_model(answer, chunking)
+                if not is_timed:
+                    deadline += time.monotonic() - begun
+                answer = exchange(process, framed(reply), deadline)
+            return answer
         except TimeoutError as error:
             raise SourceError(
                 f"Reading the file took longer than {self.settings.seconds:g} seconds.",
@@ -222,14 +278,59 @@ def _cause(code: int) -> str:
     return signal.Signals(-code).name
 
 
-def _unwrap(answer: bytes) -> Document:
-    """The document of an answer; raises the SourceError that it tells of."""
+def _request(
+    facts: Document, data: bytes, chunking: Chunking | None = None, *, is_parsed: bool = False
+) -> _Request:
+    index = chunking.settings.model_dump(include=_CHUNKER_SETTINGS) if chunking else None
+    order = {
+        "facts": facts.model_dump(mode="json"),
+        "index": index,
+        "can_embed": chunking is not None and chunking.embed is not None,
+        "is_parsed": is_parsed,
+    }
+    return _Request(framed(json.dumps(order).encode()), framed(data))
+
+
+def _call_model(message: bytes, chunking: Chunking) -> tuple[bytes, bool]:
+    """The reply to a call of the process, and whether it counts against the document's seconds:
+    counting does, a model does not."""
+    call = json.loads(message)
+    if "count" in call:
+        return str(chunking.count(call["count"])).encode(), True
+    if chunking.embed is None:
+        raise EOFError
+    vectors = np.asarray(chunking.embed(call["embed"]), np.float32)
+    return vectors.tobytes(), False
+
+
+def _document(answer: bytes) -> Document:
+    with _checked_answer():
+        return Document.model_validate(_unwrap(answer)["document"], strict=False)
+
+
+def _contents(answer: bytes) -> DocumentContents:
+    with _checked_answer():
+        content = _unwrap(answer)
+        document = Document.model_validate(content["document"], strict=False)
+        chunks = [Chunk.model_validate(chunk, strict=False) for chunk in content["chunks"]]
+        pairs = [(str(short), str(long)) for short, long in content["abbreviations"]]
+        return DocumentContents(document, chunks, pairs)
+
+
+@contextlib.contextmanager
+def _checked_answer() -> Iterator[None]:
+    """Around reading an answer: one that cannot be read is a SourceError."""
     try:
-        content = json.loads(answer)
-        if "error" in content:
-            raise SourceError(str(content["error"]), hint=str(content.get("hint", "")))
-        return Document.model_validate(content["document"], strict=False)
-    except (ValueError, KeyError, TypeError) as error:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SourceError(
             "The file crashed its parser (unreadable answer).", hint="Report this file."
         ) from error
+
+
+def _unwrap(answer: bytes) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(answer)
+    if "error" not in content:
+        return content
+    kind = _SETUP_ERRORS.get(content.get("setup", ""), SourceError)
+    raise kind(str(content["error"]), hint=str(content.get("hint", "")))

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ombud.documents import PARSED_BY, DocumentParser, chunk, open_parsers
+from ombud.documents import PARSED_BY, DocumentContents, DocumentParser, open_parsers
 from ombud.errors import OmbudError, SourceError
 from ombud.index import Row
 from ombud.ingest.changes import DocumentChange, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
-from ombud.ingest.reading import BATCH_CHUNKS, ChunkedDocument
+from ombud.ingest.reading import BATCH_CHUNKS, ChunkedDocument, chunking_of
 from ombud.ingest.report import Failure
-from ombud.ingest.rows import estimate, rows_of
+from ombud.ingest.rows import rows_of
 from ombud.settings import index_for
 from ombud.sources import Source
 from ombud.store import (
@@ -136,9 +136,8 @@ class HandedOut:
             if result.result is None:
                 failed.append(Failure(uri=change.ref.uri, reason=result.reason))
             else:
-                document, rows = unpack_rows(result.result)
-                chunks = [row.chunk for row in rows]
-                yield ChunkedDocument(change, document, chunks, tuple(rows))
+                contents, rows = unpack_rows(result.result)
+                yield ChunkedDocument(change, *contents, rows=tuple(rows))
 
     def _take(self) -> list[WorkResult]:
         return take_results(self._parts.store, list(self._waiting), self._lease)
@@ -170,19 +169,14 @@ class WorkProcess:
 
     def _work(self, item: WorkItem) -> bytes:
         """Raises SourceError, also where nothing is in it."""
-        document = self._parser.parse(item.data, Document.model_validate_json(item.facts))
-        form = index_for(self._parts.settings, document.source)
-        embedder = self._parts.embedder
-        chunks: list[Chunk] = chunk(
-            document,
-            form,
-            embedder.count if embedder else estimate,
-            embedder.embed if embedder else None,
-        )
-        if not chunks:
+        facts = Document.model_validate_json(item.facts)
+        contents = self._parser.read(item.data, facts, chunking_of(self._parts, facts.source))
+        if not contents.chunks:
             raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
-        rows = rows_of([document], chunks, embedder, self._parts.settings.index)
-        return pack_rows(document, list(rows))
+        rows = rows_of(
+            [contents.document], contents.chunks, self._parts.embedder, self._parts.settings.index
+        )
+        return pack_rows(contents, list(rows))
 
 
 def run_work(parts: IngestParts, stop: threading.Event) -> None:
@@ -228,7 +222,7 @@ class _Renewing:
 # Rows as bytes ------------------------------------------------------------------------------------
 
 
-def pack_rows(document: Document, rows: Sequence[Row]) -> bytes:
+def pack_rows(contents: DocumentContents, rows: Sequence[Row]) -> bytes:
     """A document and its rows as numpy's .npz, without pickles."""
     arrays: dict[str, Any] = {}
     listed: list[dict[str, str]] = []
@@ -239,14 +233,18 @@ def pack_rows(document: Document, rows: Sequence[Row]) -> bytes:
             arrays[f"v{number}"] = row.vectors
         if row.tokens is not None:
             arrays[f"t{number}"] = np.frombuffer(row.tokens, np.uint8)
-    head = json.dumps({"document": document.model_dump_json(), "rows": listed}).encode()
+    head = {
+        "document": contents.document.model_dump_json(),
+        "abbreviations": contents.abbreviations,
+        "rows": listed,
+    }
     packed = io.BytesIO()
-    arrays["head"] = np.frombuffer(head, np.uint8)
+    arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
     np.savez_compressed(packed, **arrays)
     return packed.getvalue()
 
 
-def unpack_rows(packed: bytes) -> tuple[Document, list[Row]]:
+def unpack_rows(packed: bytes) -> tuple[DocumentContents, list[Row]]:
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
         head = json.loads(arrays["head"].tobytes())
         rows: list[Row] = []
@@ -261,4 +259,8 @@ def unpack_rows(packed: bytes) -> tuple[Document, list[Row]]:
                     tokens=arrays[tokens].tobytes() if tokens in arrays else None,
                 )
             )
-    return Document.model_validate_json(head["document"]), rows
+    document = Document.model_validate_json(head["document"])
+    chunks = [row.chunk for row in rows]
+    # A worker of an older version sends none.
+    abbreviations = [(short, long) for short, long in head.get("abbreviations", ())]
+    return DocumentContents(document, chunks, abbreviations), rows

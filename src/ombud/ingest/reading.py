@@ -8,7 +8,7 @@ from contextlib import closing
 from queue import Queue, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from ombud.documents import DocumentParser, chunk
+from ombud.documents import Chunking, DocumentContents, DocumentParser
 from ombud.errors import SourceError
 from ombud.index import Row
 from ombud.ingest.changes import DocumentChange, failure
@@ -36,8 +36,20 @@ class ChunkedDocument(NamedTuple):
     change: DocumentChange
     document: Document
     chunks: list[Chunk]
+    abbreviations: Sequence[tuple[str, str]] = ()
+    """(abbreviation, expansion) pairs that it explains."""
     rows: tuple[Row, ...] = ()
     """Where it was embedded ahead, or by another process."""
+
+
+def chunking_of(parts: IngestParts, source: str) -> Chunking:
+    """How the documents of a source are cut."""
+    embedder = parts.embedder
+    return Chunking(
+        settings=index_for(parts.settings, source),
+        count=embedder.count if embedder else estimate,
+        embed=embedder.embed if embedder else None,
+    )
 
 
 class DocumentReader:
@@ -51,6 +63,7 @@ class DocumentReader:
         """Threads that may read at once."""
         self._parts = parts
         self._source = source
+        self._chunking = chunking_of(parts, source.name)
         self._asking = threading.Lock()
         self._free = SimpleQueue[DocumentParser]()
         for parser in parsers:
@@ -58,30 +71,24 @@ class DocumentReader:
 
     def read(self, change: DocumentChange) -> ChunkedDocument:
         """Raises SourceError, also where nothing is in it."""
-        document = self._parse(change)
-        embedder = self._parts.embedder
-        chunks = chunk(
-            document,
-            index_for(self._parts.settings, self._source.name),
-            embedder.count if embedder else estimate,
-            embedder.embed if embedder else None,
-        )
-        if not chunks:
+        contents = self._contents(change)
+        if not contents.chunks:
             raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
-        return ChunkedDocument(change, document, chunks)
+        return ChunkedDocument(change, *contents)
 
-    def _parse(self, change: DocumentChange) -> Document:
+    def _contents(self, change: DocumentChange) -> DocumentContents:
         with self._asking:
             data = self._source.read(change.ref)
         parser = self._free.get()
         try:
-            document = parser.parse(data, change.document)
+            contents = parser.read(data, change.document, self._chunking)
         finally:
             self._free.put(parser)
+        document = contents.document
         keep_original(
             self._parts.originals, document.id, document.digest, uri=document.uri, data=data
         )
-        return document
+        return contents
 
 
 def read_ahead(

@@ -2,15 +2,16 @@
 nobody waits."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import NamedTuple
 
-from ombud.documents import chunk
+from ombud.documents import DocumentContents, DocumentParser, open_parsers
 from ombud.errors import NotFound, SourceError
 from ombud.index import Engine, blocking
 from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
-from ombud.ingest.rows import estimate, rows_of
-from ombud.settings import index_for
+from ombud.ingest.reading import chunking_of
+from ombud.ingest.rows import rows_of
 from ombud.store import (
     Lease,
     acquire_lease,
@@ -20,7 +21,6 @@ from ombud.store import (
     save_abbreviations,
     save_chunks,
 )
-from ombud.text import find_abbreviations
 from ombud.types import Chunk, Document
 
 BATCH_CHUNKS = 512
@@ -44,11 +44,6 @@ class Generation(NamedTuple):
     """Lets it count. Raises Busy where another process has the lease."""
 
 
-class _CutDocument(NamedTuple):
-    document: Document
-    chunks: list[Chunk]
-
-
 def rebuild_index(
     parts: IngestParts,
     begin: Callable[[Lease], Generation],
@@ -67,12 +62,15 @@ def rebuild_index(
         stored = list_documents(parts.store)
         counts: dict[str, int] = {}
         missing: list[Document] = []
-        for batch in _batches(_cut(parts, stored, missing)):
-            lease.check()
-            _add(parts, batch)
-            for item in batch:
-                counts[item.document.id] = len(item.chunks)
-            on_progress("rebuild", len(counts), len(stored))
+        with ExitStack() as stack:
+            parser, *_ = open_parsers(parts.settings.documents)
+            stack.callback(parser.close)
+            for batch in _batches(_cut(parts, parser, stored, missing)):
+                lease.check()
+                _add(parts, batch)
+                for item in batch:
+                    counts[item.document.id] = len(item.chunks)
+                on_progress("rebuild", len(counts), len(stored))
         on_progress("optimise", 0, 1)
         blocking(parts.engine.maintain())
         _drop_deleted(parts, counts)
@@ -102,38 +100,36 @@ def copy_index(parts: IngestParts, begin: Callable[[Lease], Generation]) -> None
         switch()
 
 
-def _add(parts: IngestParts, batch: Sequence[_CutDocument]) -> None:
+def _add(parts: IngestParts, batch: Sequence[DocumentContents]) -> None:
     documents = [item.document for item in batch]
     chunks: list[Chunk] = []
     for item in batch:
         chunks += item.chunks
     rows = rows_of(documents, chunks, parts.embedder, parts.settings.index)
     blocking(parts.engine.upsert([document.id for document in documents], rows))
-    for document in documents:
-        abbreviations = find_abbreviations(document.text, document.language)
-        save_abbreviations(parts.store, document.id, abbreviations)
+    for item in batch:
+        save_abbreviations(parts.store, item.document.id, item.abbreviations)
 
 
 def _cut(
-    parts: IngestParts, stored: Iterable[Document], missing: list[Document]
-) -> Iterator[_CutDocument]:
+    parts: IngestParts,
+    parser: DocumentParser,
+    stored: Iterable[Document],
+    missing: list[Document],
+) -> Iterator[DocumentContents]:
     """Documents with their chunks; those whose text is gone, or cannot be cut, go to `missing`."""
-    embedder = parts.embedder
-    count = embedder.count if embedder else estimate
-    embed = embedder.embed if embedder else None
     for facts in stored:
         try:
             document = find_document(parts.store, facts.id)
-            form = index_for(parts.settings, document.source)
-            chunks = chunk(document, form, count, embed)
+            contents = parser.cut(document, chunking_of(parts, document.source))
         except (NotFound, SourceError):
             missing.append(facts)
             continue
-        yield _CutDocument(document, chunks)
+        yield contents
 
 
-def _batches(items: Iterable[_CutDocument]) -> Iterator[list[_CutDocument]]:
-    batch: list[_CutDocument] = []
+def _batches(items: Iterable[DocumentContents]) -> Iterator[list[DocumentContents]]:
+    batch: list[DocumentContents] = []
     chunks = 0
     for item in items:
         batch.append(item)

@@ -44,7 +44,6 @@ from ombud.store import (
     tombstones,
     unended_writes,
 )
-from ombud.text import find_abbreviations
 from ombud.types import Document
 
 FEW = 10
@@ -283,9 +282,8 @@ class SyncRun:
             end = {"effective_to": document.effective_to}
             for row in item.rows:
                 rows.append(row._replace(chunk=row.chunk.model_copy(update=end)))
-            abbreviations = find_abbreviations(document.text, document.language)
             stamp = item.change.kept(len(item.chunks))
-            saved.append(SavedDocument(document, stamp, abbreviations))
+            saved.append(SavedDocument(document, stamp, item.abbreviations))
         ids = [one.document.id for one in saved]
         begin_writes(parts.store, ids, self._lease)
         blocking(parts.engine.upsert(ids, rows))

@@ -5,7 +5,7 @@ The algorithm is that of Schwartz and Hearst, "A Simple Algorithm for Identifyin
 Definitions in Biomedical Text", Pacific Symposium on Biocomputing 2003: a short form in or before
 brackets, and the shortest words beside it in which its characters occur in order, the first one at
 the beginning of a word. Policies have more brackets that explain nothing than papers have, so its
-rules are stricter here (`_is_short`, `_is_long`, `_at_start`, `_is_word`); and where the initials
+rules are stricter here (`_is_short`, `_is_long`, `_at_start`, `find_abbreviations`); and where the initials
 of the last words are the short form, these words are taken: the shortest ones would make "to Travel
 Permit" of "Time to Travel Permit (TTP)"."""
 
@@ -24,6 +24,7 @@ _LEAST_LONGER = 3
 """Characters that an expansion has more than its abbreviation."""
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
 _PART = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"\w+")
 _SHORT = re.compile(r"[^\W_](?:[^\W_]|[&/.-](?=[^\W_])|\.$){1,9}")
 _MARKS = " \t\"'“”‘’«»„*_`|"
 """What stands around a term and is no part of it; in Markdown also emphasis and the edge of a
@@ -39,6 +40,9 @@ _CODE_MARKS = frozenset("()[]<>")
 _MOST_LETTERS = 3
 """Letters of a short form that may lie inside a word: two names in a row explain each other
 rarely."""
+_LOOKED_BACK = 2 * _MOST_CHARACTERS
+"""Characters before a bracket that may hold an expansion with the marks around it; the whole
+sentence would make a long one with many brackets quadratic."""
 
 
 def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]:
@@ -51,16 +55,28 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
     for start, end in split_sentences(text, language):
         sentence = text[start:end]
         definitions += _definitions(sentence)
-    distinct = list(dict.fromkeys(definitions))
-    return [pair for pair in distinct if not _is_word(pair[0], text)]
+    if not definitions:
+        return []
+    words = set(_WORD.findall(text))
+    distinct = dict.fromkeys(definitions)
+    return [pair for pair in distinct if pair[0].lower() not in words]
 
 
 def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
     for bracket in _BRACKETS.finditer(sentence):
-        before = sentence[: bracket.start()]
+        before = _words_before(sentence, bracket.start())
         definition = _definition(before, bracket[1])
         if definition:
             yield definition
+
+
+def _words_before(sentence: str, end: int) -> str:
+    """The whole words near enough to `end` to be an expansion."""
+    start = max(0, end - _LOOKED_BACK)
+    before = sentence[start:end]
+    if start and not sentence[start - 1].isspace():
+        _, _, before = before.partition(" ")
+    return before
 
 
 def _definition(before: str, inside: str) -> tuple[str, str] | None:
@@ -203,10 +219,3 @@ def _at_start(short: str, words: list[str]) -> bool:
             others += 1
     inside_words = len(letters) - initials
     return inside_words <= min(initials, _MOST_LETTERS) and others <= 1
-
-
-def _is_word(short: str, text: str) -> bool:
-    if not short.isalpha():
-        return False
-    word = re.escape(short.lower())
-    return bool(re.search(rf"(?<!\w){word}(?!\w)", text))

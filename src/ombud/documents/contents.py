@@ -1,0 +1,34 @@
+"""Everything ingest computes from the text of one document: its chunks and the abbreviations that
+it explains."""
+
+from typing import NamedTuple
+
+from ombud.documents.chunking.chunks import chunk
+from ombud.documents.outline import Count, Embed
+from ombud.settings import IndexSettings
+from ombud.text import find_abbreviations
+from ombud.types import Chunk, Document
+
+
+class Chunking(NamedTuple):
+    """How documents are cut."""
+
+    settings: IndexSettings
+    count: Count
+    """Tokens of a text."""
+    embed: Embed | None = None
+    """Unit vectors of texts, for the chunker `semantic`."""
+
+
+class DocumentContents(NamedTuple):
+    document: Document
+    chunks: list[Chunk]
+    abbreviations: list[tuple[str, str]]
+    """(abbreviation, expansion) pairs that the document explains."""
+
+
+def document_contents(document: Document, chunking: Chunking) -> DocumentContents:
+    """Cut a parsed document, in this process; raises as `chunk` does."""
+    chunks = chunk(document, chunking.settings, chunking.count, chunking.embed)
+    abbreviations = find_abbreviations(document.text, document.language)
+    return DocumentContents(document, chunks, abbreviations)
