@@ -462,13 +462,6 @@ FILLED_BY = {
     "history": "up to six earlier messages of the conversation; the section is left out where "
     "there are none",
     "question": "the question, word for word",
-    "precedence": "one line for each pair of passages that differ, by the sections `override`, "
-    "`below-floor`, `later` and `conflict`; the section is left out where none do",
-    "counting": "label of the passage whose rule counts",
-    "other": "label of the one that does not",
-    "first": "label of the one passage",
-    "second": "label of the other",
-    "about": "the words that both share",
     "claims": "the claims that could not be confirmed, by section `claim`",
     "claim": "the claim, word for word",
     "number": "its place in the answer, from 1",

@@ -63,10 +63,8 @@ def check(workspace: Workspace, uri: str, text: str) -> DraftCheck:
 
 
 def has_figure(made: DraftCheck, figure: str) -> bool:
-    for change in made.found.answers:
-        if any(figure in re.findall(r"\d+", written) for written in change.figures_after):
-            return True
-    return any(figure in one.found.first_figure for _, one in made.found.disagreements)
+    written = [one for change in made.found.answers for one in change.figures_after]
+    return any(figure in re.findall(r"\d+", one) for one in written)
 
 
 def main() -> None:

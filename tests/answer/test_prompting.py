@@ -77,7 +77,6 @@ def test_connections_stand_in_a_section_of_their_own_and_are_data() -> None:
         question=Question(text="What?"),
         labels=labels,
         connections=lines,
-        contradictions=(),
         persona=read_personas()["employee"],
         organisation="x",
         day=date.max,

@@ -8,12 +8,15 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sqlalchemy import text as sql
 
 from answer.asking import company
 from ingest.shelf import Shelf
 from ombud.app import Gaps, Workspace, asking, find_gaps, gaps_json, render_gaps
 from ombud.app.gaps.counted import person_behind
+from ombud.models import Chat
 from ombud.store import StoredAnswer, erase_rows, held_of_person
 from ombud.types import Person, Question
 
@@ -156,26 +159,74 @@ def test_nobody_who_asked_is_in_it(tmp_path: Path) -> None:
     assert not any(identity in said for identity in ids)
 
 
-def test_documents_that_contradict_each_other_are_shown_with_both_passages(tmp_path: Path) -> None:
+LOCAL_LEAVE = "Employees have 18 days of annual leave a year."
+LEAVE_FLOOR = "Employees have at least 20 days of annual leave a year."
+
+
+class Comparing:
+    """A chat model that finds a fixed contradiction in the first pair of passages that it gets."""
+
+    def __init__(self, first: str, second: str) -> None:
+        self._sentences = (first, second)
+        self.prompts: list[str] = []
+
+    def reply(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        prompt = str(messages[-1].parts[-1].content)  # type: ignore[union-attr]
+        self.prompts.append(prompt)
+        first, second = self._sentences
+        if prompt.find(first) > prompt.find(second) >= 0:
+            first, second = second, first
+        found = [{"pair": 1, "about": "annual leave", "first": first, "second": second}]
+        text = json.dumps({"contradictions": found})
+        return ModelResponse(parts=[TextPart(text)])
+
+
+def with_model(
+    monkeypatch: pytest.MonkeyPatch, workspace: Workspace, model: Comparing
+) -> Workspace:
+    chat = Chat("test:comparing", FunctionModel(model.reply))
+    monkeypatch.setattr(workspace.models, "chat", lambda role, own="": chat)
+    return workspace
+
+
+def test_a_model_is_asked_whether_passages_of_one_answer_contradict_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = small(tmp_path).workspace
     tell(workspace, [LEAVE])
-    (one,) = find_gaps(workspace).contradictions
-    assert (one["kind"], one["people"]) == ("below_floor", None)
-    assert one["first"]["uri"] == "docs/leave-gb.md"
-    assert "18 days" in one["first"]["says"]
-    assert "20 days" in one["second"]["says"]
-    page = unescape(render_gaps(find_gaps(workspace), "Acme"))
+    model = Comparing(LOCAL_LEAVE, LEAVE_FLOOR)
+    found = find_gaps(with_model(monkeypatch, workspace, model), asks_model=True)
+    (one,) = found.contradictions
+    assert {one["first"]["says"], one["second"]["says"]} == {LOCAL_LEAVE, LEAVE_FLOOR}
+    assert {one["first"]["uri"], one["second"]["uri"]} == {
+        "docs/leave-gb.md",
+        "docs/leave-floor.md",
+    }
+    assert one["people"] is None
+    page = unescape(render_gaps(found, "Acme"))
     assert "met by fewer than 5" in page
-    assert "Employees have 18 days of annual leave a year." in page
+    assert LOCAL_LEAVE in page
 
 
-def test_a_contradiction_that_was_mended_is_gone(tmp_path: Path) -> None:
-    shelf = small(tmp_path)
-    tell(shelf.workspace, [LEAVE])
-    words, front = FILES["leave-gb.md"]
-    shelf.write("leave-gb.md", words.replace("18", "22"), **front)
-    shelf.sync()
-    assert find_gaps(shelf.workspace).contradictions == ()
+def test_a_sentence_that_the_model_made_up_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = small(tmp_path).workspace
+    tell(workspace, [LEAVE])
+    model = Comparing(LOCAL_LEAVE, "Employees have 30 days of annual leave a year.")
+    found = find_gaps(with_model(monkeypatch, workspace, model), asks_model=True)
+    assert model.prompts
+    assert found.contradictions == ()
+
+
+def test_without_a_model_the_report_says_that_it_needs_one(tmp_path: Path) -> None:
+    workspace = small(tmp_path).workspace
+    tell(workspace, [LEAVE])
+    found = find_gaps(workspace, asks_model=True)
+    assert found.contradictions == ()
+    assert "models.chat" in found.contradictions_note
+    assert found.contradictions_note in unescape(render_gaps(found, "Acme"))
+    assert "contradict" not in unescape(render_gaps(find_gaps(workspace), "Acme"))
 
 
 def test_what_is_out_of_force_and_still_asked_for_is_named(tmp_path: Path) -> None:
@@ -196,7 +247,7 @@ def test_what_is_asked_most_is_counted_by_document(tmp_path: Path) -> None:
     tell(workspace, [LEAVE] * 5 + ["When does the office open?"] * 2)
     (topic,) = find_gaps(workspace).asked
     assert (topic.label, topic.people, topic.outcomes.get("denied")) == (
-        "Annual leave, the global floor",
+        "Annual leave in Great Britain",
         5,
         None,
     )

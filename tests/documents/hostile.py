@@ -263,11 +263,6 @@ def _explained_abbreviations() -> bytes:
     return " ".join(pairs).encode()
 
 
-def _wrapped_below_spaces() -> bytes:
-    """One sentence of 100,000 lines, behind as many spaces."""
-    return b"- a\n" + b" " * 100_000 + b"x\n" + b"a\n" * 100_000
-
-
 LONG_TEXTS = {
     "abbreviations.txt": _explained_abbreviations,
     "brackets.txt": lambda: b"Annual Cash Bonus (ACB) " * 10_000,
@@ -275,7 +270,6 @@ LONG_TEXTS = {
     "open-brackets.txt": lambda: b"a" + b"(" * 250_000,
     "stops.txt": lambda: b"a" + b"." * 250_000 + b"b",
     "stops-and-quotes.txt": lambda: b"a" + b'."' * 125_000 + b"b",
-    "wrapped.txt": _wrapped_below_spaces,
     "links.md": lambda: b"[a](b " * 40_000,
 }
 """Name -> what makes a text on which a careless pass takes minutes; each must be read."""

@@ -51,7 +51,6 @@ from ombud.retrieve import (
     SearchResult,
     Translation,
     check_plan,
-    contradiction_notes,
     read_question,
     said_whole,
     search,
@@ -220,7 +219,7 @@ class AskRun:
         self.timer.rest("compose")
         composed = body.composed
         evidence = self.found.evidence
-        said = whole_text(body, evidence, contacts, self.typed.text)
+        said = whole_text(body, contacts, self.typed.text)
         text = with_reading(said, self.changes)
         if self.claims:
             self.claims.show_all(composed.claims, composed.citations)
@@ -429,7 +428,6 @@ class AskRun:
             self.assessment.spans,
             outcome,
             self.parts,
-            self.found.evidence.contradictions,
         )
         return quoted or not_stated_body(self._unchanged, self.found, self.parts)
 
@@ -496,5 +494,5 @@ class AskRun:
             seconds=rounded(seconds),
             index_version=self.index_version,
             degraded=degraded,
-            notes=(*body.notes, *contradiction_notes(found.evidence)),
+            notes=body.notes,
         )

@@ -19,8 +19,7 @@ from ombud.answer.proof.proving import Prover
 from ombud.answer.quoting.applying import applying_first, applying_rows, facts_of
 from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.completing import completed, opened
-from ombud.answer.quoting.precedence import find_precedence, opened_with, said_disagreements
-from ombud.answer.quoting.quotes import opened_by, quote_spans
+from ombud.answer.quoting.quotes import quote_spans
 from ombud.answer.quoting.runs import in_page_order
 from ombud.answer.quoting.spans import AnswerSpan, with_short_end
 from ombud.answer.signals import unheard
@@ -32,7 +31,7 @@ from ombud.answer.triage.sensitive import Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
 from ombud.text import analyse, message_language
-from ombud.types import Action, Contact, Contradiction, Evidence, Outcome, Question
+from ombud.types import Action, Contact, Outcome, Question
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
@@ -104,13 +103,11 @@ def spoken_to_body(text: str, parts: AnswerParts, language: str) -> Body | None:
     return _denied("clarify", wording.pleasantry(said.kind, organisation, said.language))
 
 
-def whole_text(body: Body, evidence: Evidence, contacts: Sequence[Contact], asked: str) -> str:
-    """What the body says, what other pages say against it, and whom to turn to.
+def whole_text(body: Body, contacts: Sequence[Contact], asked: str) -> str:
+    """What the body says, and whom to turn to.
 
     asked: as it was typed."""
     text = body.composed.text
-    if body.outcome != "denied":
-        text = f"{text}{said_disagreements(evidence, body.composed.cited_chunks)}"
     if body.action == "contact":
         closing = wording.closing(body.action, bool(contacts), message_language(asked))
         return f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
@@ -218,29 +215,22 @@ def quoted_body(
     spans: Sequence[AnswerSpan],
     outcome: Outcome,
     parts: AnswerParts,
-    contradictions: Sequence[Contradiction] = (),
     *,
     apologise: bool = True,
     sure: bool = True,
 ) -> Body | None:
     """Passages word for word; None where the stored text bears out none of the spans.
 
-    contradictions: of the evidence; where one rule overrides another, that opens the answer.
     apologise: say so where the passages are in another language than the question. sure: whether
     they answer."""
     spans = list(map(with_short_end, spans))
     chosen = opened(choose(spans, parts.knowledge.embedder, sure=sure), spans)
     chosen = in_page_order(completed(chosen, spans))
-    precedence = find_precedence(contradictions, chosen, spans)
-    if precedence:
-        chosen = opened_with(precedence.spans, chosen)
     applying = applying_rows(chosen, spans, facts_of(question))
     chosen = applying_first(chosen, spans, applying)
     composed = quote_spans(chosen, spans, parts.stored, applying)
     if not composed.claims:
         return None
-    if precedence:
-        composed = opened_by(precedence.sentence, composed)
     languages: set[str] = set()
     for span in spans:
         chunk = span.hit.chunk

@@ -12,7 +12,7 @@ from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Stored
 from ombud.answer.triage import TriageResult
 from ombud.index import Filter
-from ombud.retrieve import SearchResult, by_scope, find_contradictions
+from ombud.retrieve import SearchResult, by_scope
 from ombud.types import Chunk, Document, Hit, Plan, Question
 
 NOTE = "search: the passages were supplied"
@@ -63,10 +63,8 @@ class EvidenceRun(AskRun):
         if self.parts.chat is None:
             await super().search()
             self.elsewhere = NOWHERE
-        evidence = by_scope(self.supplied.hits)
-        contradictions = await asyncio.to_thread(find_contradictions, evidence)
         self.found = self.found._replace(
-            evidence=evidence.model_copy(update={"contradictions": contradictions}),
+            evidence=by_scope(self.supplied.hits),
             degraded=(*self.found.degraded, NOTE),
         )
 

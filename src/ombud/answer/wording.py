@@ -34,17 +34,6 @@ MORE_ROWS = "{count} more in this table."
 MORE_ITEMS = "{count} more in this list."
 """Below a table or a list of which only some is shown."""
 READ_AS = "I read “"
-FIGURES = {
-    "override": "**{counting}**: the rule of your country counts, the global page says {other}.",
-    "below_floor": "**{counting}**: the global minimum applies, the local page says {other}.",
-    "later": "**{counting}**: the later page counts, the one before it says {other}.",
-}
-"""Which of two figures counts, and why."""
-RULES = {
-    "override": "The rule of your country counts before the global one.",
-    "below_floor": "The global minimum applies; the local page gives less.",
-    "later": "The later of the two pages counts.",
-}
 PERSON = "Of course. A person can take over from here."
 PLEASANTRIES: Mapping[str, str] = {
     "greeting": "Hello. I answer questions about the policies of {organisation}, from its "
@@ -175,24 +164,6 @@ def staying_unknown(name: str) -> str:
     if name:
         return f"{reveals} {name} takes reports without a name."
     return f"{reveals} Ask first how a report without a name can be made."
-
-
-def precedence(kind: str, first: str, second: str) -> str:
-    """Which of two figures counts. kind: `override` (the first, the country's), `later` (the first,
-    of the later page) or `below_floor` (the second, the global one). Without figures the sentence
-    names the rule alone."""
-    counting, other = (second, first) if kind == "below_floor" else (first, second)
-    if counting and other:
-        return FIGURES[kind].format(counting=counting, other=other)
-    return RULES[kind]
-
-
-def disagreement(first: str, first_says: str, second: str, second_says: str) -> str:
-    """Of two documents of equal standing; each is given by its title and what it says."""
-    return (
-        f"Two documents disagree: “{first}” says {first_says}, “{second}” says {second_says}. "
-        "Ask which of them counts."
-    )
 
 
 def own_record(name: str, shown_below: bool) -> str:

@@ -33,7 +33,6 @@ from ombud.models import recorded
 from ombud.retrieve import (
     SearchParts,
     SearchResult,
-    contradiction_notes,
     follows_by_words,
     read_question,
 )
@@ -294,7 +293,7 @@ async def _search(
     chunks = [hit.chunk for hit in result.evidence.hits]
     dated = _out_of_force_notes(workspace.today(), chunks)
     hidden = _hidden_note(elsewhere, planned.plan)
-    notes = (*hidden, *dated, *contradiction_notes(result.evidence))
+    notes = (*hidden, *dated)
     trace = _search_trace(workspace, result, notes, planned.variant)
     return result.evidence, with_calls(trace, calls)
 

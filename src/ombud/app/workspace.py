@@ -69,7 +69,7 @@ from ombud.store import (
     open_store,
     take_lease,
 )
-from ombud.text import forget_passages, pack_statements
+from ombud.text import forget_passages
 from ombud.types import Answer, Chunk, Document, Plan
 
 if TYPE_CHECKING:
@@ -144,19 +144,15 @@ class Workspace:
         most = self.settings.index.hot_passages
         return HotEngine(engine, most, self._read_ahead) if most else engine
 
-    def _read_ahead(
-        self, ids: Sequence[str], passages: Iterator[Chunk], note: Callable[[str, bytes], None]
-    ) -> None:
-        """The statements of all passages, and of a small index all sentences, as fast as half a
-        core reads them. Sentences of a larger one are read when they are first found; texts that go
-        to another machine, too."""
+    def _read_ahead(self, ids: Sequence[str], passages: Iterator[Chunk]) -> None:
+        """Read all sentences of a small index, as fast as half a core reads them. Those of a larger
+        one are read when they are first found; texts that go to another machine, too."""
         is_far = self.embedder is not None and is_remote(self.embedder)
-        with_sentences = len(ids) <= READ_AHEAD and not is_far
+        if is_far or len(ids) > READ_AHEAD:
+            return
         for chunk in passages:
             began = time.monotonic()
-            note(chunk.id, pack_statements(chunk))
-            if with_sentences:
-                read_ahead(chunk, self.embedder)
+            read_ahead(chunk, self.embedder)
             time.sleep(time.monotonic() - began)
 
     @cached_property
@@ -250,7 +246,6 @@ class Workspace:
             ranker=self.models.chat("rerank"),
             router=open_router(self._own_file(settings.models.router), self.embedder),
             known_words=Vocabularies(self.engine),
-            statements=self.engine.note if isinstance(self.engine, HotEngine) else None,
         )
 
     @property

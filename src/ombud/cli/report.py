@@ -33,15 +33,15 @@ def gaps(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """What is asked and not answered, where documents disagree, what is out of force; nobody who
-    asked is shown."""
+    """What is asked and not answered, where documents contradict each other (asks a chat model),
+    what is out of force; nobody who asked is shown."""
     del home
     with errors_said(as_json):
         from ombud.app import find_gaps as collect
         from ombud.app import gaps_json, render_gaps
 
         workspace = open_workspace()
-        found = collect(workspace, day(since))
+        found = collect(workspace, day(since), asks_model=True)
         if html:
             write_file(html, render_gaps(found, workspace.settings.general.name))
         if as_json:
@@ -89,7 +89,10 @@ def _say(found: "Gaps") -> None:
     print("\nContradictions:")
     for contradiction in found.contradictions:
         _contradiction(contradiction)
-    _others(0, "", bool(found.contradictions))
+    if found.contradictions_note:
+        print(f"  {found.contradictions_note}")
+    elif not found.contradictions:
+        print("  none")
     print("\nOut of force, still asked for:")
     for row in found.out_of_force:
         days = f"{row['from'] or ''} to {row['to'] or ''}"
@@ -115,7 +118,7 @@ def _say_counts(found: "Gaps") -> None:
 
 
 def _contradiction(found: dict[str, Any]) -> None:
-    print(f"  {found['kind']}: {found['about']}")
+    print(f"  {found['about']}")
     for side in (found["first"], found["second"]):
         print(f"    {side['title']} ({side['uri']}): {side['says']}")
 

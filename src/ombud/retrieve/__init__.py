@@ -2,7 +2,6 @@
 by scope."""
 
 from ombud.retrieve.conversation import aside_free, carry_over, question_parts
-from ombud.retrieve.disagreements import CONTRADICTING, contradiction_notes, find_contradictions
 from ombud.retrieve.follow_ups import as_one, follows_by_words, said_whole, stands_alone
 from ombud.retrieve.graph_search import GraphSearch, neighbourhood
 from ombud.retrieve.model import ModelUsage, usage_of
@@ -42,7 +41,6 @@ from ombud.retrieve.terms import chunk_terms
 from ombud.retrieve.vocabularies import Vocabularies, read_question
 
 __all__ = [
-    "CONTRADICTING",
     "PARAMETERS",
     "ROUTER_READING",
     "WEIGHTS",
@@ -69,8 +67,6 @@ __all__ = [
     "chunk_terms",
     "classify",
     "classify_by_model",
-    "contradiction_notes",
-    "find_contradictions",
     "find_passages",
     "follows_by_words",
     "mapped",

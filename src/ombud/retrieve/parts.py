@@ -1,6 +1,6 @@
 """What a search works with, and what comes of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +36,6 @@ class SearchParts(NamedTuple):
     router: Router = classify
     known_words: Vocabularies | None = None
     """None: questions are read as they are typed."""
-    statements: Callable[[str], bytes] | None = None
-    """Id of a passage -> its statements as they were read ahead, packed; empty where they were
-    not."""
 
 
 class SearchResult(NamedTuple):

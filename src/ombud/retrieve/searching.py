@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from ombud.errors import UnknownName
 from ombud.index import Filter, blocking
 from ombud.retrieve.copies import without_copies
-from ombud.retrieve.disagreements import find_contradictions
 from ombud.retrieve.follow_ups import on_its_own
 from ombud.retrieve.graph_search import GraphSearch, find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
@@ -179,11 +178,9 @@ class SearchRun:
         return await with_counterparts(evidence, self.where, self.index.engine)
 
     async def connect(self) -> None:
-        """What stands around the evidence in the graph, and what in it disagrees."""
+        """Add what stands around the evidence in the graph."""
         if self.plan.graph:
             await asyncio.to_thread(self._walk)
-        contradictions = find_contradictions(self.evidence, self.index.statements)
-        self.evidence = self.evidence.model_copy(update={"contradictions": contradictions})
         self.clock.lap("graph")
 
     def _walk(self) -> None:

@@ -63,7 +63,9 @@ from ombud.text.scope.parties import (
     parties_in,
     party_spans,
 )
+from ombud.text.scope.remembering import forget_passages, remembered
 from ombud.text.scope.synonyms import canonical_terms, free_words, has_synonyms
+from ombud.text.scope.vocabulary import word_weight
 from ombud.text.sentences import split_sentences
 from ombud.text.spelling import (
     Corrected,
@@ -72,9 +74,6 @@ from ombud.text.spelling import (
     surface_words,
     unknown_words,
 )
-from ombud.text.statements.finding import FigureStatement, find_statements, pack_statements
-from ombud.text.statements.remembering import forget_passages, remembered
-from ombud.text.statements.subjects import wider_than, word_weight
 from ombud.text.tables import read_rows
 from ombud.text.units import units_named
 from ombud.text.wording import TermSearch, plain_wording, term_pattern
@@ -91,7 +90,6 @@ __all__ = [
     "Clause",
     "Corrected",
     "Excess",
-    "FigureStatement",
     "Narrowing",
     "Phrases",
     "Quantity",
@@ -122,7 +120,6 @@ __all__ = [
     "find_names",
     "find_narrowing",
     "find_quotations",
-    "find_statements",
     "fold",
     "forget_passages",
     "free_words",
@@ -135,7 +132,6 @@ __all__ = [
     "named_countries",
     "numbers_beside_quantities",
     "numbers_in",
-    "pack_statements",
     "parties_in",
     "party_spans",
     "passage_of",
@@ -157,7 +153,6 @@ __all__ = [
     "unit_kinds",
     "units_named",
     "unknown_words",
-    "wider_than",
     "word_stem",
     "word_weight",
 ]

@@ -45,32 +45,6 @@ class Hit(Record):
     """Where else it stands; these take no place of their own among the hits."""
 
 
-class Contradiction(Record):
-    """Two passages that give different figures for one thing."""
-
-    first: str
-    """Chunk id; the local passage where one of the two is."""
-    second: str
-    first_says: str
-    """The sentence, or the row of a table."""
-    second_says: str
-    about: str
-    """The terms that both share."""
-    first_figure: str = ""
-    second_figure: str = ""
-    """Such as `12 weeks` and `16 weeks`."""
-    kind: Literal["conflict", "override", "below_floor", "later"]
-    """override: a country's rule before a global one; below_floor: it gives less than a mandatory
-    global one; later: the first is the later version."""
-
-    @property
-    def counting(self) -> str:
-        """Chunk id of the passage whose rule counts; empty where neither is known to."""
-        if self.kind == "conflict":
-            return ""
-        return self.second if self.kind == "below_floor" else self.first
-
-
 class Counterpart(Record):
     """A global passage that is no floor, and the country's own on the same matter."""
 
@@ -85,7 +59,6 @@ class Evidence(Record):
     local: tuple[Hit, ...] = ()
     shared: tuple[Hit, ...] = ()
     triplets: tuple[Triplet, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
     counterparts: tuple[Counterpart, ...] = ()
 
     @property

@@ -20,7 +20,6 @@ from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
 from ombud.answer.languages.language import written_in
 from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Composed, Stored, inert, marked, number
-from ombud.answer.proof.overridden import Overridden
 from ombud.answer.proof.proving import TOO_MUCH, Proof, Prover
 from ombud.answer.wording import BROKEN_OFF
 from ombud.errors import MalformedOutput, ModelError
@@ -121,7 +120,6 @@ class _Composition:
                 question=request.question,
                 labels=self.labels,
                 connections=connected(triplets, self.labels),
-                contradictions=request.evidence.contradictions,
                 persona=request.persona,
                 organisation=request.organisation,
                 day=request.day,
@@ -134,7 +132,6 @@ class _Composition:
             self.labels,
             request.stored,
             request.question.text,
-            Overridden(request.evidence.contradictions, self.labels),
             organisation=request.organisation,
             asks=request.verifier is not None,
         )

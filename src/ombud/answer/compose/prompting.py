@@ -13,7 +13,7 @@ from ombud.answer.compose.components import TASKS, stays, switched
 from ombud.answer.personas.personas import Persona
 from ombud.answer.quoting.spans import SEVERAL_SECTIONS, words_in
 from ombud.prompts import Sections, load_sections
-from ombud.types import Contradiction, Evidence, Hit, Question, Triplet
+from ombud.types import Evidence, Hit, Question, Triplet
 
 MARKS = re.compile(
     r"<\s*(/?\s*(?:passage|local_passages|global_passages|connections|earlier_messages|question"
@@ -28,8 +28,6 @@ AROUND = ("turn-delimiters", "question-first")
 """Components that say where other sections stand, and are none themselves."""
 SCOPES = "scopes"
 """Which of two scopes counts: said where there are passages of both."""
-DIFFERING = ("override", "below-floor", "later", "conflict")
-"""Sections that are one line of `precedence`, by the kind of a contradiction."""
 
 
 class PromptValues(NamedTuple):
@@ -39,7 +37,6 @@ class PromptValues(NamedTuple):
     labels: Mapping[str, Hit]
     """Label -> passage, in the order in which they are shown."""
     connections: Sequence[str]
-    contradictions: Sequence[Contradiction]
     persona: Persona
     organisation: str
     day: date
@@ -78,7 +75,6 @@ def build_prompt(
         if stays(name, on):
             instructions.append(_filled(words, filled))
     questions = sections_of["question"]
-    filled["precedence"] = "\n".join(_differing(values, questions))
     return ComposePrompt(
         instructions="\n\n".join(filter(None, instructions)),
         message=_message(questions, on, filled),
@@ -113,7 +109,7 @@ def _in_other_words(
 def _message(sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]) -> str:
     shown: list[str] = []
     for name in sections:
-        if stays(name, on) and name not in (*AROUND, *DIFFERING):
+        if stays(name, on) and name not in AROUND:
             shown.append(name)
     if "question-first" in on:
         shown = _question_first(shown)
@@ -164,7 +160,6 @@ def _fields(values: PromptValues) -> dict[str, str]:
         "local": _passages(values.labels, "L"),
         "shared": _passages(values.labels, "G"),
         "connections": "\n".join(values.connections),
-        "precedence": "",
         "history": "\n".join(history),
         "question": harmless(question.text),
         "turn": "",
@@ -173,28 +168,6 @@ def _fields(values: PromptValues) -> dict[str, str]:
 
 def _has_both_scopes(labels: Mapping[str, Hit]) -> bool:
     return len({label[0] for label in labels}) > 1
-
-
-def _differing(values: PromptValues, sections: Mapping[str, str]) -> list[str]:
-    """One line for each contradiction between passages that are shown: which of them counts."""
-    label_of = {hit.chunk.id: label for label, hit in values.labels.items()}
-    lines: list[str] = []
-    for contradiction in values.contradictions:
-        first = label_of.get(contradiction.first)
-        second = label_of.get(contradiction.second)
-        words = sections.get(contradiction.kind.replace("_", "-"), "")
-        if not first or not second or not words:
-            continue
-        second_counts = contradiction.counting == contradiction.second
-        line = Template(words).safe_substitute(
-            first=first,
-            second=second,
-            counting=second if second_counts else first,
-            other=first if second_counts else second,
-            about=harmless(contradiction.about),
-        )
-        lines.append(line)
-    return lines
 
 
 def _passages(labels: Mapping[str, Hit], letter: str) -> str:

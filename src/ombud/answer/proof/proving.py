@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.citing import Stored, cite
-from ombud.answer.proof.overridden import Overridden
 from ombud.answer.proof.verifying import examine_claim, name_unknown
 from ombud.answer.quoting.spans import coverage
 from ombud.text import analyse, evidence_spans, numbers_in, remembered
@@ -40,8 +39,7 @@ class Prover:
     """Proves the claims of one answer, each once: those of a stream come again with the whole
     draft.
 
-    labels: label -> passage. question: what the claims answer. overridden: rules that may not be
-    given as the rule; None: all count. organisation: its name.
+    labels: label -> passage. question: what the claims answer. organisation: its name.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class Prover:
         labels: Mapping[str, Hit],
         stored: Stored,
         question: str = "",
-        overridden: Overridden | None = None,
         *,
         organisation: str = "",
         asks: bool = False,
@@ -57,7 +54,6 @@ class Prover:
         self._labels = labels
         self._stored = stored
         self._question = question
-        self._overridden = overridden
         self._organisation = organisation
         self._asks = asks
         self._proofs: dict[tuple[str, ...], Proof] = {}
@@ -91,11 +87,11 @@ class Prover:
 
     def quoted(self, claim: DraftClaim) -> tuple[str, Proof] | None:
         """What its passage says in place of a claim that fell, word for word, a row under the head
-        of its table; None where it cites nothing that is stored, or nothing that may be said by
-        itself: what speaks to the assistant, or a rule that does not count."""
+        of its table; None where it cites nothing that is stored, or what speaks to the
+        assistant."""
         for hit in self._cited(claim)[:1]:
             citation = self._citation(claim.text, hit, with_heads=False)
-            if citation is None or self._overriding(citation.quote, [citation]):
+            if citation is None:
                 return None
             if not examine_claim(citation.quote, [hit.chunk]).objections:
                 return _with_table_head(citation.quote, hit.chunk), Proof("", (citation,))
@@ -150,15 +146,9 @@ class Prover:
         citations = tuple(self._citations(claim.text, cited))
         if not citations:
             return Proof(GONE)
-        counts_not = self._overriding(claim.text, citations)
-        if counts_not:
-            return Proof(counts_not)
         if self._asks and not problems and not examination.restated:
             return Proof(OTHERWISE, citations, examination.derived, open=True, unobjected=True)
         return Proof(problems, citations, examination.derived, open=bool(problems))
-
-    def _overriding(self, claim: str, citations: Sequence[Citation]) -> str:
-        return self._overridden.objection(claim, citations) if self._overridden else ""
 
     def _cited(self, claim: DraftClaim) -> list[Hit]:
         """Its passages, each once."""

@@ -173,18 +173,6 @@ def _goes_on(group: Sequence["_Piece"], shown: Sequence[AnswerSpan], table: _Tab
     return any(_is_in(span, last, table) for span in shown[place + 1 :])
 
 
-def opened_by(sentence: str, composed: Composed) -> Composed:
-    """The quotes below a sentence that says what the first two of them come to; it is a claim that
-    rests on both."""
-    places = tuple(range(min(2, len(composed.citations))))
-    markers = "".join(f" [{place + 1}]" for place in places)
-    claim = Claim(text=sentence, citations=places)
-    return composed._replace(
-        claims=(claim, *composed.claims),
-        text=f"{sentence}{markers}\n\n{composed.text}",
-    )
-
-
 class _Piece(NamedTuple):
     span: AnswerSpan
     place: int

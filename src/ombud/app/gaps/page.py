@@ -19,12 +19,6 @@ OUTCOMES = {
     "unclear": "asked back",
 }
 """As counted -> as said, the best first."""
-KINDS = {
-    "conflict": "They disagree",
-    "override": "The country’s rule differs from the global one",
-    "below_floor": "The country gives less than the mandatory global rule",
-    "later": "A later page gives another figure than the one before it",
-}
 
 
 def render_gaps(found: Gaps, organisation: str, made: datetime | None = None) -> str:
@@ -34,7 +28,6 @@ def render_gaps(found: Gaps, organisation: str, made: datetime | None = None) ->
         "organisation": organisation,
         "made": when,
         "outcomes": OUTCOMES,
-        "kinds": KINDS,
     }
     page = _environment().get_template("gaps.html").render(told).lstrip()
     return page.encode("utf-8", "replace").decode("utf-8")

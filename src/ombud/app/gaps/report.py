@@ -1,5 +1,5 @@
-"""What is asked and not answered, where documents disagree, what is asked for and no longer in
-force.
+"""What is asked and not answered, where documents contradict each other, what is asked for and no
+longer in force.
 
 Written for the owner of the policies, so that nobody who asked can be told from it: nothing is
 shown that fewer than `[audit] group_size` people stand behind, words of questions only as far as
@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from ombud.app.audit.auditing import beginning_of
+from ombud.app.gaps.contradictions import Contradictions, find_contradictions
 from ombud.app.gaps.counted import (
     CountedQuestion,
     Sources,
@@ -19,7 +20,7 @@ from ombud.app.gaps.counted import (
     outcomes_of,
     person_behind,
 )
-from ombud.app.gaps.lacking import contradictions_met, out_of_force
+from ombud.app.gaps.lacking import out_of_force
 from ombud.app.gaps.topics import Topic, group_by_document, group_unanswered, topics_of
 from ombud.app.workspace import Workspace
 from ombud.index import blocking
@@ -47,6 +48,8 @@ class Gaps(NamedTuple):
     unanswered_others: int
     """Questions that no group was large enough for."""
     contradictions: tuple[dict[str, Any], ...]
+    contradictions_note: str
+    """Why contradictions were not looked for, or not everywhere."""
     out_of_force: tuple[dict[str, Any], ...]
     out_of_force_others: int
     """Documents that fewer people asked for."""
@@ -54,8 +57,10 @@ class Gaps(NamedTuple):
     asked_others: int
 
 
-def find_gaps(workspace: Workspace, since: date | None = None) -> Gaps:
-    """The report of the answers since that day, 90 days where none is given."""
+def find_gaps(workspace: Workspace, since: date | None = None, *, asks_model: bool = False) -> Gaps:
+    """The report of the answers since that day, 90 days where none is given.
+
+    asks_model: look for contradictions between documents, which takes a chat model."""
     rules = workspace.settings.audit
     today = workspace.today()
     first = since or today - timedelta(days=DAYS)
@@ -71,6 +76,9 @@ def find_gaps(workspace: Workspace, since: date | None = None) -> Gaps:
     unanswered = topics_of(lacking, sources)
     asked = topics_of(group_by_document(questions), sources, by_title=True)
     old = out_of_force(workspace, questions)
+    compared = Contradictions()
+    if asks_model:
+        compared = find_contradictions(workspace, questions, sources)
     return Gaps(
         since=first,
         until=today,
@@ -82,7 +90,8 @@ def find_gaps(workspace: Workspace, since: date | None = None) -> Gaps:
         erased=sum(row.question is None for row in rows),
         unanswered=tuple(unanswered.topics[:SHOWN]),
         unanswered_others=unanswered.others,
-        contradictions=tuple(contradictions_met(questions, sources)),
+        contradictions=compared.found,
+        contradictions_note=compared.note,
         out_of_force=tuple(old.documents[:SHOWN]),
         out_of_force_others=old.others,
         asked=tuple(asked.topics[:SHOWN]),

@@ -1,10 +1,10 @@
 """Which answers change, and how: by rules, from both answers side by side."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ombud.app.publishing.answering import BothAnswers, Disagreement, LookedUp, SideAnswer
+from ombud.app.publishing.answering import BothAnswers, SideAnswer
 from ombud.app.publishing.drafts import PolicyDraft
 from ombud.lab import normalise, parse_metrics, score
 from ombud.text import read_figures, split_sentences
@@ -12,9 +12,7 @@ from ombud.types import Answer, Case, Observation, Passage
 
 ChangeKind = Literal[
     "failed",
-    "below_floor",
     "refused",
-    "contradiction",
     "fell",
     "figures",
     "answered",
@@ -25,9 +23,7 @@ ChangeKind = Literal[
 ]
 WORST_FIRST: Mapping[ChangeKind, str] = {
     "failed": "could not be asked",
-    "below_floor": "below a mandatory floor",
     "refused": "newly refused",
-    "contradiction": "new contradiction",
     "fell": "a case that was right",
     "figures": "changed figure",
     "answered": "newly answered",
@@ -52,8 +48,6 @@ class AnswerChange(NamedTuple):
     figures_before: tuple[str, ...] = ()
     """Stated now and not with the drafts."""
     figures_after: tuple[str, ...] = ()
-    disagreements: tuple[Disagreement, ...] = ()
-    """That the drafts bring."""
 
     @property
     def kind(self) -> ChangeKind:
@@ -63,9 +57,6 @@ class AnswerChange(NamedTuple):
 class FoundChanges(NamedTuple):
     answers: tuple[AnswerChange, ...]
     """Worst first."""
-    disagreements: tuple[tuple[str, Disagreement], ...]
-    """(country, what the drafts bring), each once, below a floor first, whether or not a question
-    met it."""
     revise: tuple[Case, ...]
     """Cases whose evidence goes with what is replaced."""
 
@@ -100,24 +91,17 @@ class _Renamed:
 
 def find_changes(
     asked: Sequence[BothAnswers],
-    looked_up: Sequence[LookedUp],
     drafts: Sequence[PolicyDraft],
     text_of: Callable[[str], str],
 ) -> FoundChanges:
     """text_of: uri of a draft -> its text."""
     renamed = _Renamed(drafts)
-    known: set[tuple[object, ...]] = set()
-    for both in asked:
-        known |= {_identity(one, renamed) for one in both.live.disagreements}
-    for place in looked_up:
-        known |= {_identity(one, renamed) for one in place.live}
-    comparison = _Comparison(renamed, known, text_of)
+    comparison = _Comparison(renamed, text_of)
     changes = list(map(comparison.change, asked))
     order = list(WORST_FIRST)
     changes.sort(key=lambda change: _place(change, order))
     return FoundChanges(
         answers=tuple(changes),
-        disagreements=tuple(_all_disagreements(changes, looked_up, comparison)),
         revise=tuple(comparison.revise.values()),
     )
 
@@ -134,28 +118,13 @@ def _place(change: AnswerChange, order: list[ChangeKind]) -> tuple[object, ...]:
     )
 
 
-def _all_disagreements(
-    changes: Sequence[AnswerChange], looked_up: Sequence[LookedUp], comparison: "_Comparison"
-) -> list[tuple[str, Disagreement]]:
-    unique: dict[tuple[object, ...], tuple[str, Disagreement]] = {}
-    for place in looked_up:
-        for one in comparison.brought(place.draft):
-            unique.setdefault(comparison.identity(one), (place.country, one))
-    for change in changes:
-        for one in change.disagreements:
-            unique.setdefault(comparison.identity(one), (change.both.asked.country, one))
-    return sorted(unique.values(), key=lambda row: (row[1].found.kind != "below_floor", row[0]))
-
-
 class _Comparison:
     def __init__(
         self,
         renamed: _Renamed,
-        known: Collection[tuple[object, ...]],
         text_of: Callable[[str], str],
     ) -> None:
         self._renamed = renamed
-        self._known = known
         self._text_of = text_of
         self.revise: dict[str, Case] = {}
 
@@ -166,8 +135,7 @@ class _Comparison:
             return AnswerChange(both, ("failed",))
         before = figures_in(live)
         after = figures_in(draft)
-        brought = self.brought(both.draft.disagreements)
-        kinds: list[ChangeKind] = [*_of_disagreements(brought), *_of_outcome(live, draft)]
+        kinds: list[ChangeKind] = list(_of_outcome(live, draft))
         if self._fell(both, live, draft):
             kinds.append("fell")
         if before.keys() != after.keys():
@@ -182,21 +150,7 @@ class _Comparison:
             kinds=_in_order(kinds, is_elsewhere=is_elsewhere),
             figures_before=_lacking(before, after),
             figures_after=_lacking(after, before),
-            disagreements=brought,
         )
-
-    def brought(self, met: Sequence[Disagreement]) -> tuple[Disagreement, ...]:
-        """Those in which a draft stands and that there are not already."""
-        new: list[Disagreement] = []
-        for one in met:
-            is_of_draft = not self._renamed.new.isdisjoint({one.first.uri, one.second.uri})
-            is_alarming = one.found.kind in ("conflict", "below_floor")
-            if is_of_draft and is_alarming and self.identity(one) not in self._known:
-                new.append(one)
-        return tuple(new)
-
-    def identity(self, one: Disagreement) -> tuple[object, ...]:
-        return _identity(one, self._renamed)
 
     def _cited(self, answer: Answer) -> frozenset[str]:
         return frozenset(self._renamed.name(citation.uri) for citation in answer.citations)
@@ -228,18 +182,10 @@ class _Comparison:
 def _in_order(kinds: list[ChangeKind], *, is_elsewhere: bool) -> tuple[ChangeKind, ...]:
     order = list(WORST_FIRST)
     kinds = sorted(kinds, key=order.index) or ["unchanged"]
-    if not is_elsewhere or kinds[0] in ("below_floor", "contradiction", "wording", "unchanged"):
+    if not is_elsewhere or kinds[0] in ("wording", "unchanged"):
         return tuple(kinds)
     fell: list[ChangeKind] = [kind for kind in kinds if kind == "fell"]
     return (*fell, "elsewhere", *(kind for kind in kinds if kind != "fell"))
-
-
-def _of_disagreements(brought: Sequence[Disagreement]) -> Iterator[ChangeKind]:
-    kinds = {one.found.kind for one in brought}
-    if "below_floor" in kinds:
-        yield "below_floor"
-    if "conflict" in kinds:
-        yield "contradiction"
 
 
 def _of_outcome(live: Answer, draft: Answer) -> Iterator[ChangeKind]:
@@ -260,16 +206,6 @@ def _is_right(case: Case, answer: Answer) -> bool:
     """The outcome that the case expects, and at least one of the passages that it wants cited."""
     outcome, cited = score(Observation(case=case, answer=answer), RIGHT)
     return outcome.value == 1 and (cited.value is None or cited.value > 0)
-
-
-def _identity(one: Disagreement, renamed: _Renamed) -> tuple[object, ...]:
-    """The same documents that say the same figures, whichever version they are of."""
-    found = one.found
-    sides = {
-        (renamed.name(one.first.uri), found.first_figure),
-        (renamed.name(one.second.uri), found.second_figure),
-    }
-    return (found.kind, frozenset(sides))
 
 
 # What an answer says ------------------------------------------------------------------------------

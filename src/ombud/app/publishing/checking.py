@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ombud.app import measuring
-from ombud.app.publishing.answering import BothAnswers, ask_both, look_up
+from ombud.app.publishing.answering import BothAnswers, ask_both
 from ombud.app.publishing.changes import WORST_FIRST, FoundChanges, find_changes
 from ombud.app.publishing.drafts import DraftChoices, PolicyDraft, read_drafts
 from ombud.app.publishing.questions import (
@@ -102,11 +102,8 @@ def check_drafts(
             on_progress=on_progress,
         )
         clock.step("ask")
-        only = questions.countries
-        looked_up = asyncio.run(look_up(workspace, shadow, passages, only, on_progress))
-        clock.step("look up")
         text_of = cache(lambda uri: find_document(shadow.store, uri).text)
-        found = find_changes(asked, looked_up, drafts, text_of)
+        found = find_changes(asked, drafts, text_of)
     clock.step("compare")
     sentences: list[ChangedSentence] = []
     for item in passages:
@@ -174,15 +171,11 @@ def reasons_against(found: FoundChanges, rules: PublishSettings) -> tuple[str, .
             answers["fell"] += "fell" in change.kinds
         else:
             answers.update(change.kinds)
-    places = Counter(one.found.kind for _, one in found.disagreements)
     reasons: list[str] = []
     if answers["failed"]:
         reasons.append(f"{_said(answers['failed'], 'question')} could not be asked.")
-    below, opposed = places["below_floor"], places["conflict"]
     limits = (
-        ("below_floor", below, f"{_said(below, 'new place')} below a mandatory floor"),
         ("refused", answers["refused"], f"{_said(answers['refused'], 'answer')} newly refused"),
-        ("contradictions", opposed, f"{_said(opposed, 'new contradiction')} between documents"),
         (
             "figures",
             answers["figures"],

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ombud.app.publishing.answering import Disagreement, SideAnswer
+from ombud.app.publishing.answering import SideAnswer
 from ombud.app.publishing.changes import WORST_FIRST, AnswerChange, side_text
 from ombud.app.publishing.checking import DraftCheck
 from ombud.app.publishing.drafts import PolicyDraft
@@ -23,18 +23,11 @@ ORIGINS = {
     "draft": "made from the draft",
     "replaced": "made from what it replaces",
 }
-DISAGREEING = {
-    "below_floor": "The country gives less than the mandatory rule",
-    "conflict": "They disagree",
-}
 
 
 def check_json(check: DraftCheck) -> dict[str, Any]:
     """Unchanged answers are counted only."""
     changed = [change for change in check.found.answers if change.kind != "unchanged"]
-    disagreements: list[dict[str, Any]] = []
-    for country, one in check.found.disagreements:
-        disagreements.append(_disagreement(one) | {"country": country})
     return {
         "go": check.go,
         "reasons": list(check.reasons),
@@ -45,7 +38,6 @@ def check_json(check: DraftCheck) -> dict[str, Any]:
         "questions": len(check.found.answers),
         "counts": check.counts,
         "countries": _by_country(check.found.answers),
-        "contradictions": disagreements,
         "sentences": [sentence._asdict() for sentence in check.sentences],
         "changes": list(map(_change, changed)),
         "revise": [{"id": case.id, "question": case.question} for case in check.found.revise],
@@ -68,7 +60,6 @@ def _rendered(template: str, check: DraftCheck, organisation: str) -> str:
         "organisation": organisation,
         "words": WORST_FIRST,
         "origins": ORIGINS,
-        "disagreeing": DISAGREEING,
     }
     page = _environment().get_template(template).render(context).lstrip()
     # Half of a surrogate pair, which a document may hold, has no place in a file.
@@ -113,7 +104,6 @@ def _change(change: AnswerChange) -> dict[str, Any]:
         "draft": _side(change.both.draft),
         "figures_before": list(change.figures_before),
         "figures_after": list(change.figures_after),
-        "contradictions": list(map(_disagreement, change.disagreements)),
     }
 
 
@@ -125,26 +115,6 @@ def _side(side: SideAnswer) -> dict[str, Any]:
         "outcome": side.answer.outcome if side.answer else "failed",
         "text": side_text(side),
         "cited": cited,
-    }
-
-
-def _disagreement(one: Disagreement) -> dict[str, Any]:
-    found = one.found
-    return {
-        "kind": found.kind,
-        "about": found.about,
-        "first": {
-            "title": one.first.title,
-            "uri": one.first.uri,
-            "says": found.first_says,
-            "figure": found.first_figure,
-        },
-        "second": {
-            "title": one.second.title,
-            "uri": one.second.uri,
-            "says": found.second_says,
-            "figure": found.second_figure,
-        },
     }
 
 

@@ -110,8 +110,6 @@ def _say(told: dict[str, Any], show: int) -> None:
     print(_table_of(told))
     for one in told["sentences"][:show]:
         _say_sentence(one)
-    for one in told["contradictions"]:
-        _say_contradiction(one)
     for change in told["changes"][:show]:
         _say_change(change)
     left = len(told["changes"]) - show
@@ -148,12 +146,6 @@ def _table_of(told: dict[str, Any]) -> str:
 def _say_sentence(one: dict[str, str]) -> None:
     before = _short(one["before"]) or "not there"
     print(f"\n{one['heading']}\n  {before}\n  -> {_short(one['after']) or 'taken out'}")
-
-
-def _say_contradiction(one: dict[str, Any]) -> None:
-    print(f"\n{one['kind'].replace('_', ' ')} ({one['country'] or 'no country'}): {one['about']}")
-    for side in (one["first"], one["second"]):
-        print(f"  {side['uri']}: {_short(side['says'])}")
 
 
 def _say_change(change: dict[str, Any]) -> None:

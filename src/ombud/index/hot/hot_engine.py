@@ -27,8 +27,8 @@ BATCH = 50
 """Documents whose rows are read at once: what asks meanwhile waits for one batch at most."""
 
 
-Prepare = Callable[[Sequence[str], Iterator[Chunk], Callable[[str, bytes], None]], None]
-"""Gets the ids of all passages, these one by one, and what keeps a note of one, by its id."""
+Prepare = Callable[[Sequence[str], Iterator[Chunk]], None]
+"""Gets the ids of all passages, and these one by one."""
 
 
 class HotEngine:
@@ -37,8 +37,7 @@ class HotEngine:
     it. So a deletion, a permission or a day counts at once, whether or not that is ready.
 
     most: passages of the largest index that is taken into memory. prepare: gets all passages of
-    each version that stands in memory, behind the searches; they end where another has come, and
-    its notes go with it."""
+    each version that stands in memory, behind the searches; they end where another has come."""
 
     def __init__(
         self,
@@ -57,11 +56,6 @@ class HotEngine:
     @property
     def fingerprint(self) -> str:
         return self._engine.fingerprint
-
-    def note(self, chunk: str) -> bytes:
-        """What `prepare` keeps of a passage of the version in memory; empty where nothing is."""
-        snapshot = self._snapshot
-        return snapshot.notes.get(chunk, b"") if snapshot else b""
 
     @property
     def bytes(self) -> int:
@@ -174,7 +168,7 @@ class HotEngine:
         snapshot = self._snapshot
         if snapshot is not None and self._prepare is not None:
             passages = self._passages(snapshot, stop)
-            self._prepare(snapshot.ids, passages, snapshot.notes.__setitem__)
+            self._prepare(snapshot.ids, passages)
 
     def _passages(self, snapshot: HotSnapshot, stop: threading.Event) -> Iterator[Chunk]:
         for identity in snapshot.ids:

@@ -85,8 +85,6 @@ class HotSnapshot:
         self._json = [one.json for one in kept]
         self._tokens = [one.tokens for one in kept]
         self._parsed: dict[int, Chunk] = {}
-        self.notes: dict[str, bytes] = {}
-        """What is kept of passages beside them, by whoever reads ahead."""
         self._audiences = built.audiences
         self._sources = built.sources
         self._facts = np.array([one.facts for one in kept], np.int32).reshape(-1, 5).T.copy()
@@ -98,7 +96,6 @@ class HotSnapshot:
     def bytes(self) -> int:
         """About what it holds in memory."""
         size = sum(map(len, self._json)) + sum(len(one) for one in self._tokens if one)
-        size += sum(map(len, list(self.notes.values()))) + 150 * len(self.notes)
         size += self._postings.bytes + self._facts.nbytes + 300 * len(self.ids)
         return size + (self._vectors.bytes if self._vectors else 0)
 

@@ -1,1 +1,0 @@
-"""The figures that a passage states, each with what it is said of."""
