@@ -1,6 +1,7 @@
 """What does ombud read without a model? Double questions, follow-ups, abbreviations.
 
-On the dev cases of the sample and of the real handbooks, by how much more of the evidence is found. Test and sealed splits are not touched. Writes docs/results/without-model.md. Run: python
+On the dev cases of the sample and of the real handbooks, by how much more of the evidence is found.
+Test and sealed splits are not touched. Writes docs/results/without-model.md. Run: python
 benchmarks/quality/without_model.py, with the homes of the two workspaces where they are not sample
 and .bench/handbooks."""
 
