@@ -483,6 +483,8 @@ SENT = {
     "compose": "The instructions of every answer that a chat model writes, in "
     "[components](../guides/personas.md#components).",
     "verify": "Role `verify`: claims that the rules can neither confirm nor refute.",
+    "contradictions": "Asks in `ombud report gaps` which passages contradict each other (role "
+    "`verify`).",
     "doctor": "What `ombud doctor --ask` sends to every model.",
     "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',
     "hyde": "Strategy `hyde`: a paragraph that would answer.",

@@ -8,7 +8,10 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 
-REMOVED_SETTINGS: dict[str, str] = {}
+REMOVED_SETTINGS: dict[str, str] = {
+    "publish.below_floor": "Rules cannot tell what is below a mandatory one; see ombud report gaps.",
+    "publish.contradictions": "A chat model looks for contradictions now; see ombud report gaps.",
+}
 """Key -> one sentence on what replaces it. A key is `sync.key`, a section, or `source.*.key`;
 `plan.key` also holds under [country.X], [persona.X], [experiment.X] and in requests; and
 `plan.key=value` is one value, or one item of a list, of a key that stays."""

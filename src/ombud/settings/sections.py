@@ -421,12 +421,6 @@ class PublishSettings(Section):
     refused: int = Field(
         0, ge=-1, description="Most answers that become refusals; -1 = no limit, here and below."
     )
-    below_floor: int = Field(
-        0, ge=-1, description="No longer used: rules cannot tell what is below a mandatory rule."
-    )
-    contradictions: int = Field(
-        0, ge=-1, description="No longer used: rules cannot tell what contradicts."
-    )
     figures: int = Field(
         -1, ge=-1, description="Most answers whose figures change; they are always listed."
     )
