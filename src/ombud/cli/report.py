@@ -1,7 +1,7 @@
 """`ombud report`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -86,13 +86,7 @@ def _say(found: "Gaps") -> None:
             print(f"       “{words}”")
     others = "questions in groups too small to show"
     _others(found.unanswered_others, others, bool(found.unanswered))
-    print("\nContradictions:")
-    for contradiction in found.contradictions:
-        _contradiction(contradiction)
-    if found.contradictions_note:
-        print(f"  {found.contradictions_note}")
-    elif not found.contradictions:
-        print("  none")
+    _say_contradictions(found)
     print("\nOut of force, still asked for:")
     for row in found.out_of_force:
         days = f"{row['from'] or ''} to {row['to'] or ''}"
@@ -117,10 +111,16 @@ def _say_counts(found: "Gaps") -> None:
     print(f"Sensitive, only counted: {sensitive} answers")
 
 
-def _contradiction(found: dict[str, Any]) -> None:
-    print(f"  {found['about']}")
-    for side in (found["first"], found["second"]):
-        print(f"    {side['title']} ({side['uri']}): {side['says']}")
+def _say_contradictions(found: "Gaps") -> None:
+    print("\nContradictions:")
+    for one in found.contradictions:
+        print(f"  {one['about']}")
+        for side in (one["first"], one["second"]):
+            print(f"    {side['title']} ({side['uri']}): {side['says']}")
+    if found.contradictions_note:
+        print(f"  {found.contradictions_note}")
+    elif not found.contradictions:
+        print("  none")
 
 
 def _others(count: int, what: str, any_shown: bool) -> None:

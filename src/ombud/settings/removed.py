@@ -9,8 +9,8 @@ from typing import Any
 logger = logging.getLogger(__name__)
 
 REMOVED_SETTINGS: dict[str, str] = {
-    "publish.below_floor": "Rules cannot tell what is below a mandatory one; see ombud report gaps.",
-    "publish.contradictions": "A chat model looks for contradictions now; see ombud report gaps.",
+    "publish.below_floor": "ombud report gaps asks a chat model what contradicts.",
+    "publish.contradictions": "ombud report gaps asks a chat model what contradicts.",
 }
 """Key -> one sentence on what replaces it. A key is `sync.key`, a section, or `source.*.key`;
 `plan.key` also holds under [country.X], [persona.X], [experiment.X] and in requests; and

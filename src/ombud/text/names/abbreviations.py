@@ -5,9 +5,9 @@ The algorithm is that of Schwartz and Hearst, "A Simple Algorithm for Identifyin
 Definitions in Biomedical Text", Pacific Symposium on Biocomputing 2003: a short form in or before
 brackets, and the shortest words beside it in which its characters occur in order, the first one at
 the beginning of a word. Policies have more brackets that explain nothing than papers have, so its
-rules are stricter here (`_is_short`, `_is_long`, `_at_start`, `find_abbreviations`); and where the initials
-of the last words are the short form, these words are taken: the shortest ones would make "to Travel
-Permit" of "Time to Travel Permit (TTP)"."""
+rules are stricter here (`_is_short`, `_is_long`, `_at_start`, `find_abbreviations`); and where the
+initials of the last words are the short form, these words are taken: the shortest ones would make
+"to Travel Permit" of "Time to Travel Permit (TTP)"."""
 
 import re
 from collections.abc import Iterator

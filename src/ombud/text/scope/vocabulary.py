@@ -30,7 +30,7 @@ def _generic_words() -> re.Pattern[str]:
 
 @lru_cache(maxsize=20_000)
 def word_weight(word: str) -> float:
-    """0 for a word that says how much, `GENERIC_WEIGHT` for one that says little, 1 for any other."""
+    """Return 0 for a word that says how much, `GENERIC_WEIGHT` for one that says little, else 1."""
     if _quantity_words().fullmatch(word):
         return 0.0
     return GENERIC_WEIGHT if _generic_words().fullmatch(word) else 1.0
