@@ -14,8 +14,8 @@ import pytest
 
 from ombud.app import LocalTarget, Workspace, asking, configured_sources, library
 from ombud.documents.chunking.chunks import CHUNKERS
+from ombud.documents.chunking.outline import ChunkBounds
 from ombud.documents.chunking.structure import cut
-from ombud.documents.outline import ChunkBounds
 from ombud.errors import BadRequest, LabError
 from ombud.ingest import sync_sources
 from ombud.lab import (

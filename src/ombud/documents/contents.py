@@ -4,7 +4,7 @@ it explains."""
 from typing import NamedTuple
 
 from ombud.documents.chunking.chunks import chunk
-from ombud.documents.outline import Count, Embed
+from ombud.documents.chunking.outline import Count, Embed
 from ombud.settings import IndexSettings
 from ombud.text import find_abbreviations
 from ombud.types import Chunk, Document

@@ -163,16 +163,6 @@ def settle(blocks: Sequence[Block]) -> Settled:
     return Settled(tuple(settled), text, annotations, Loss(struck=struck, hidden=hidden))
 
 
-def annotations_between(
-    annotations: Sequence[Annotation], start: int, end: int
-) -> Iterator[Annotation]:
-    """Links and footnote marks within an interval of the text, cut to it."""
-    for found in annotations:
-        if found.kind != "struck" and found.start < end and found.end > start:
-            cut = {"start": max(found.start, start), "end": min(found.end, end)}
-            yield found.model_copy(update=cut)
-
-
 class _Note(NamedTuple):
     """A note: its mark, and where its words begin and end."""
 

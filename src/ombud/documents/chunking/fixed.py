@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from ombud.documents.chunking.cuts import TokenLimit, fit
+from ombud.documents.chunking.outline import ChunkBounds, Count, Embed
 from ombud.documents.chunking.packing import Packer
-from ombud.documents.outline import ChunkBounds, Count, Embed
 from ombud.settings import IndexSettings
 from ombud.types import Document
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ombud.documents.chunking.cuts import TokenLimit, fit, sentences_of
-from ombud.documents.outline import (
+from ombud.documents.chunking.outline import (
     ChunkBounds,
     Count,
     PlacedBlock,

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
+from ombud.documents.chunking.outline import ChunkBounds, Count, Embed
 from ombud.documents.chunking.packing import Packer
-from ombud.documents.outline import ChunkBounds, Count, Embed
 from ombud.errors import BadSetting, SourceError
 from ombud.settings import IndexSettings
 from ombud.types import Document

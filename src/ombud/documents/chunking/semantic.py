@@ -11,8 +11,8 @@ from itertools import chain, islice
 
 import numpy as np
 
+from ombud.documents.chunking.outline import ChunkBounds, Count, Embed
 from ombud.documents.chunking.packing import Packer, Unit
-from ombud.documents.outline import ChunkBounds, Count, Embed
 from ombud.errors import BadSetting
 from ombud.settings import IndexSettings
 from ombud.types import Document

@@ -6,8 +6,8 @@ repeat their header."""
 
 from collections.abc import Iterator
 
+from ombud.documents.chunking.outline import ChunkBounds, Count, Embed
 from ombud.documents.chunking.packing import Packer
-from ombud.documents.outline import ChunkBounds, Count, Embed
 from ombud.settings import IndexSettings
 from ombud.types import Document
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from ombud.documents.chunking.cuts import TokenLimit, spans
-from ombud.documents.outline import (
+from ombud.documents.chunking.outline import (
     ChunkBounds,
     Count,
     Embed,

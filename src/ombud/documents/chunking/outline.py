@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ombud.documents.blocks import paragraph
 from ombud.types import Block, Document
 
 Count = Callable[[str], int]
@@ -88,7 +87,7 @@ def _placed(document: Document) -> Iterator[PlacedBlock]:
 def _paragraphs(text: str) -> Iterator[Block]:
     """A document made without a parser may have its text only."""
     for part in text.split("\n\n"):
-        yield paragraph(part)
+        yield Block(kind="text", text=part)
 
 
 def _below(above: Trail, heading: str) -> Trail:
