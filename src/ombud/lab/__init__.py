@@ -1,7 +1,7 @@
 """Measures from outside: cases, metrics, statistics. numpy is imported at the first statistic, not
 before."""
 
-from ombud.lab.cases.contamination import Contamination, contaminated, contamination_note
+from ombud.lab.cases.contamination import contaminated, contamination_note
 from ombud.lab.cases.exchange import qrels_lines, read_qrels, read_rankings
 from ombud.lab.cases.files import cases_text, read_cases
 from ombud.lab.cases.quotes import normalise
@@ -55,7 +55,6 @@ from ombud.lab.people.alignment import JudgeAlignment, align
 from ombud.lab.people.annotating import (
     AnnotationResult,
     AnnotationTask,
-    FaultyCell,
     annotation_key,
     annotation_sheet,
     draw_tasks,
@@ -71,7 +70,6 @@ from ombud.lab.people.overturning import (
     read_decisions,
 )
 from ombud.lab.people.pooling import (
-    GradedPassage,
     Grading,
     PooledPassage,
     UnjudgedShare,
@@ -104,7 +102,6 @@ from ombud.lab.people.reviewing import (
     unreviewed,
 )
 from ombud.lab.people.rounds import (
-    CriterionShare,
     RoundReport,
     assign_raters,
     choose_on_topic,
@@ -160,7 +157,7 @@ from ombud.lab.synthesis.writing import CaseWriter, FileReplies, WritingRequest
 from ombud.lab.tuning.ablating import Ablation, ablate
 from ombud.lab.tuning.noise import Variance, variance_of
 from ombud.lab.tuning.parts import component_parts, plan_parts, step_parts
-from ombud.lab.tuning.reporting import Finalist, Halves, Nested, Tuned, tune_halves, tune_nested
+from ombud.lab.tuning.reporting import Halves, Nested, Tuned, tune_halves, tune_nested
 from ombud.lab.tuning.searching import (
     TIMES,
     FinishedSearch,
@@ -190,22 +187,17 @@ __all__ = [
     "Cell",
     "Cleaner",
     "Comparison",
-    "Contamination",
     "Contrast",
     "CriteriaSet",
-    "CriterionShare",
     "Decision",
     "Embed",
     "Estimate",
     "EvidenceTarget",
     "Fall",
-    "FaultyCell",
     "FileReplies",
-    "Finalist",
     "FinishedSearch",
     "FrozenCase",
     "FrozenTarget",
-    "GradedPassage",
     "Grading",
     "Halves",
     "Harvest",

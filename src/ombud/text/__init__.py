@@ -65,7 +65,7 @@ from ombud.text.scope.parties import (
 )
 from ombud.text.scope.remembering import forget_passages, remembered
 from ombud.text.scope.synonyms import canonical_terms, free_words, has_synonyms
-from ombud.text.scope.vocabulary import word_weight
+from ombud.text.scope.vocabulary import is_topic_word
 from ombud.text.sentences import split_sentences
 from ombud.text.spelling import (
     Corrected,
@@ -125,6 +125,7 @@ __all__ = [
     "free_words",
     "grades_between",
     "has_synonyms",
+    "is_topic_word",
     "join_groups",
     "leading_party",
     "message_language",
@@ -154,5 +155,4 @@ __all__ = [
     "units_named",
     "unknown_words",
     "word_stem",
-    "word_weight",
 ]

@@ -18,13 +18,13 @@ from ombud.text import (
     find_conditions,
     find_narrowing,
     grades_between,
+    is_topic_word,
     leading_party,
     parties_in,
     polarity,
     quantifiers,
     read_figures,
     unit_kinds,
-    word_weight,
 )
 
 FRAGMENT = 3
@@ -386,7 +386,7 @@ def _distinct_terms(label: str) -> frozenset[str]:
     words: list[str] = []
     for word in label.split():
         bare = word.strip("(),")
-        if word_weight(bare) == 1 and bare not in ATTRIBUTES:
+        if is_topic_word(bare) and bare not in ATTRIBUTES:
             words.append(bare)
     return canonical_terms(content_terms(" ".join(words), "en"))
 

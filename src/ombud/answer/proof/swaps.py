@@ -18,9 +18,9 @@ from ombud.text import (
     Sentence,
     canonical_terms,
     content_terms,
+    is_topic_word,
     parties_in,
     polarity,
-    word_weight,
 )
 
 ADDED = 0.2
@@ -352,7 +352,7 @@ def _telling_terms(claim: Assertion) -> frozenset[str]:
     """Those that most sentences do not have."""
     terms: set[str] = set()
     for word in _WORD.findall(claim.text):
-        if word_weight(word) == 1 and not parties_in(word):
+        if is_topic_word(word) and not parties_in(word):
             terms |= _stem(word)
     return frozenset(terms)
 

@@ -8,9 +8,6 @@ from typing import Any
 
 from ombud.text.wording import term_pattern
 
-GENERIC_WEIGHT = 0.33
-"""Weight of a word that most sentences may have."""
-
 
 @cache
 def scope_words() -> dict[str, Any]:
@@ -19,18 +16,12 @@ def scope_words() -> dict[str, Any]:
 
 
 @cache
-def _quantity_words() -> re.Pattern[str]:
-    return term_pattern(scope_words()["silent"])
-
-
-@cache
 def _generic_words() -> re.Pattern[str]:
     return term_pattern(scope_words()["generic"])
 
 
 @lru_cache(maxsize=20_000)
-def word_weight(word: str) -> float:
-    """Return 0 for a word that says how much, `GENERIC_WEIGHT` for one that says little, else 1."""
-    if _quantity_words().fullmatch(word):
-        return 0.0
-    return GENERIC_WEIGHT if _generic_words().fullmatch(word) else 1.0
+def is_topic_word(word: str) -> bool:
+    """Return whether a word says what a sentence is about: neither how much, nor what most
+    sentences of a policy may have."""
+    return not _generic_words().fullmatch(word)
