@@ -164,7 +164,7 @@ LEAVE_FLOOR = "Employees have at least 20 days of annual leave a year."
 
 
 class Comparing:
-    """A chat model that finds a fixed contradiction in the first pair of passages that it gets."""
+    """A chat model that finds the same contradiction in every two passages."""
 
     def __init__(self, first: str, second: str) -> None:
         self._sentences = (first, second)
@@ -176,8 +176,8 @@ class Comparing:
         first, second = self._sentences
         if prompt.find(first) > prompt.find(second) >= 0:
             first, second = second, first
-        found = [{"pair": 1, "about": "annual leave", "first": first, "second": second}]
-        text = json.dumps({"contradictions": found})
+        reply = {"contradict": True, "about": "annual leave", "first": first, "second": second}
+        text = json.dumps(reply)
         return ModelResponse(parts=[TextPart(text)])
 
 

@@ -71,7 +71,6 @@ from ombud.lab.people.overturning import (
 )
 from ombud.lab.people.pooling import (
     Grading,
-    PooledPassage,
     UnjudgedShare,
     pool_passages,
     pool_sheet,
@@ -92,7 +91,6 @@ from ombud.lab.people.preferring import (
 )
 from ombud.lab.people.ratings import Rating, RatingSet, read_ratings
 from ombud.lab.people.reviewing import (
-    PairReview,
     Reviewed,
     ReviewTask,
     apply_reviews,
@@ -155,7 +153,7 @@ from ombud.lab.synthesis.choosing import Synthesis, synthesise
 from ombud.lab.synthesis.cleaning import Cleaner
 from ombud.lab.synthesis.writing import CaseWriter, FileReplies, WritingRequest
 from ombud.lab.tuning.ablating import Ablation, ablate
-from ombud.lab.tuning.noise import Variance, variance_of
+from ombud.lab.tuning.noise import variance_of
 from ombud.lab.tuning.parts import component_parts, plan_parts, step_parts
 from ombud.lab.tuning.reporting import Halves, Nested, Tuned, tune_halves, tune_nested
 from ombud.lab.tuning.searching import (
@@ -214,9 +212,7 @@ __all__ = [
     "MetricNoise",
     "MetricSummary",
     "Nested",
-    "PairReview",
     "PathCost",
-    "PooledPassage",
     "PoweredMean",
     "Preference",
     "RatedAnswer",
@@ -243,7 +239,6 @@ __all__ = [
     "Undefined",
     "UnjudgedShare",
     "Value",
-    "Variance",
     "VariantAdvice",
     "Verdict",
     "WritingRequest",

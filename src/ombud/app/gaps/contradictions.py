@@ -1,39 +1,31 @@
 """Passages that contradict each other, by a chat model; nothing is claimed without one."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, islice
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from ombud.app.gaps.counted import CountedQuestion, Sources, heading_of
 from ombud.app.workspace import Workspace
 from ombud.errors import ModelError
-from ombud.models import Chat, at_most
+from ombud.models import Chat
 from ombud.prompts import load
 from ombud.types import Chunk
 
-MAX_PAIRS = 40
-"""Pairs of passages that one report asks about: those that most people met."""
-PAIRS_PER_CALL = 4
-PASSAGES_PER_ANSWER = 3
-"""The best passages of an answer, which are of one topic."""
+MAX_PAIRS = 20
+"""Pairs of passages that one report asks about, one call each: those that most people met."""
 NEEDS_MODEL = "Contradictions between documents are looked for by a chat model: set models.chat."
 
 Pair = tuple[str, str]
 """Ids of two passages."""
 
 
-class FoundContradiction(BaseModel):
-    pair: int = Field(description="Number of the pair.")
-    about: str = Field(max_length=200)
-    first: str = Field(max_length=2000, description="A sentence of the first passage.")
-    second: str = Field(max_length=2000, description="A sentence of the second passage.")
-
-
-class FoundContradictions(BaseModel):
-    contradictions: Annotated[list[FoundContradiction], at_most(PAIRS_PER_CALL)]
+class ComparedPassages(BaseModel):
+    contradict: bool
+    about: str = ""
+    first: str = Field("", description="A sentence of the first passage, word for word.")
+    second: str = Field("", description="A sentence of the second passage, word for word.")
 
 
 class Contradictions(NamedTuple):
@@ -60,10 +52,10 @@ def find_contradictions(
     except ModelError as failed:
         return Contradictions(note=f"The chat model could not be asked: {failed}")
     found: list[dict[str, Any]] = []
-    for pair, reply in replies:
+    for pair, reply in zip(pairs, replies, strict=True):
         first, second = (sources.chunks[chunk_id] for chunk_id in pair)
         # A sentence that its passage does not have was made up.
-        if _holds(first, reply.first) and _holds(second, reply.second):
+        if reply.contradict and _holds(first, reply.first) and _holds(second, reply.second):
             count = len(people[pair])
             found.append(
                 {
@@ -79,12 +71,15 @@ def find_contradictions(
 def _people_by_pair(
     questions: Sequence[CountedQuestion], chunks: Mapping[str, Chunk]
 ) -> dict[Pair, set[str]]:
+    """Pairs of the best passage of an answer and the next one that may say otherwise."""
     people: dict[Pair, set[str]] = {}
     for question in questions:
         evidence = [chunk_id for chunk_id in question.answer.trace.evidence if chunk_id in chunks]
-        for first, second in combinations(sorted(evidence[:PASSAGES_PER_ANSWER]), 2):
-            if _may_contradict(chunks[first], chunks[second]):
+        for other in evidence[1:]:
+            if _may_contradict(chunks[evidence[0]], chunks[other]):
+                first, second = sorted((evidence[0], other))
                 people.setdefault((first, second), set()).add(question.who)
+                break
     return people
 
 
@@ -102,39 +97,27 @@ def _may_contradict(first: Chunk, second: Chunk) -> bool:
 
 async def _ask(
     workspace: Workspace, chat: Chat, pairs: Sequence[Pair], chunks: Mapping[str, Chunk]
-) -> list[tuple[Pair, FoundContradiction]]:
+) -> list[ComparedPassages]:
     settings = workspace.settings
     prompt = load("contradictions", chat.name, workspace.prompts)
     instructions = prompt.fill(organisation=settings.general.name)
-    found: list[tuple[Pair, FoundContradiction]] = []
-    for batch in _batches(pairs):
+    replies: list[ComparedPassages] = []
+    for first, second in pairs:
         reply = await chat.reply(
             instructions,
-            _numbered(batch, chunks),
-            FoundContradictions,
+            _passage("first", chunks[first]) + "\n\n" + _passage("second", chunks[second]),
+            ComparedPassages,
             temperature=0.0,
             seconds=settings.models.timeout_seconds,
         )
-        for one in reply.value.contradictions:
-            if 1 <= one.pair <= len(batch):
-                found.append((batch[one.pair - 1], one))
-    return found
+        replies.append(reply.value)
+    return replies
 
 
-def _batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    left = iter(pairs)
-    while batch := list(islice(left, PAIRS_PER_CALL)):
-        yield batch
-
-
-def _numbered(batch: Sequence[Pair], chunks: Mapping[str, Chunk]) -> str:
-    blocks: list[str] = []
-    for number, (first, second) in enumerate(batch, start=1):
-        for name, chunk in (("first", chunks[first]), ("second", chunks[second])):
-            body = "\n".join(filter(None, (heading_of(chunk), chunk.header, chunk.text)))
-            harmless = body.replace("<", "‹").replace(">", "›")
-            blocks.append(f'<passage pair="{number}" place="{name}">\n{harmless}\n</passage>')
-    return "\n\n".join(blocks)
+def _passage(name: str, chunk: Chunk) -> str:
+    body = "\n".join(filter(None, (heading_of(chunk), chunk.header, chunk.text)))
+    harmless = body.replace("<", "‹").replace(">", "›")
+    return f'<passage name="{name}">\n{harmless}\n</passage>'
 
 
 def _holds(chunk: Chunk, sentence: str) -> bool:
