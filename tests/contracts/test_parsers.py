@@ -73,7 +73,7 @@ def test_it_cuts_as_chunk_does(parser: DocumentParser, chunker: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "kind"),
     [
-        (IndexSettings(chunker="nothing"), UnknownName),
+        (IndexSettings(chunker="no-such-chunker"), UnknownName),
         (IndexSettings(chunker="semantic"), BadSetting),
         (IndexSettings(chunker="pattern", pattern="("), BadSetting),
     ],
