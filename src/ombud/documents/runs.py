@@ -16,7 +16,7 @@ A check of words while marks are in them, such as of their length, looks at `pla
 import re
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
