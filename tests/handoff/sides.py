@@ -187,7 +187,7 @@ class MatrixSide:
         await asyncio.to_thread(self._ana.say, self._rooms[ticket], "!close")
 
     def arrived(self, ticket: str) -> list[str]:
-        if ticket not in self._rooms:
+        if not self.is_open(ticket):
             return []
         sent = self._ana.texts(self._rooms[ticket], self._bot.id)
         return [text for text in sent if not text.startswith("The employee has left")]
