@@ -119,10 +119,12 @@ def test_a_check_holds_no_longer_when_other_documents_have_changed(
 
 
 def test_a_check_that_said_no_is_told_with_its_reasons(handbook: Workspace, rewrite: Write) -> None:
+    strict = Workspace(handbook.home, {**FLAGS, "publish": {"figures": 0}})
     draft = rewrite("us/parental-leave.md", ("12 weeks", "10 weeks"))
-    check_drafts(handbook, [draft], ON, QuestionChoices(made=2))
-    with pytest.raises(LabError, match="1 new place below a mandatory floor"):
-        publish_drafts(handbook, [draft], ON)
+    check_drafts(strict, [draft], ON, QuestionChoices(made=2))
+    with pytest.raises(LabError, match=r"0 allowed \(publish.figures\)"):
+        publish_drafts(strict, [draft], ON)
+    strict.close()
 
 
 def test_what_a_draft_does_not_say_it_has_from_what_it_replaces(
@@ -306,7 +308,9 @@ def test_the_commands(handbook: Workspace, draft: Path, tmp_path: Path) -> None:
 
 
 def test_a_check_that_says_no_exits_with_1(handbook: Workspace, rewrite: Write) -> None:
+    file = handbook.home / "ombud.toml"
+    file.write_text(file.read_text(encoding="utf-8") + "\n[publish]\nfigures = 0\n")
     draft = rewrite("us/parental-leave.md", ("12 weeks", "10 weeks"))
     said = run(handbook.home, "lab", "check", draft, "--on", DAY, "--made", 2)
     assert said.code == 1
-    assert "1 new place below a mandatory floor" in said.out
+    assert "0 allowed (publish.figures)" in said.out
