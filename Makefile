@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code the fast ones run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval peers beside studies experiments router triage confidence spans follow-ups reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval peers beside studies experiments router triage confidence spans reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -83,15 +83,10 @@ router: .venv/test
 		--held-out tests/data/router-apart.jsonl --held-out tests/data/router-counter.jsonl --report docs/results/router.md
 
 triage: .venv/test
-	@$(BIN)/python -m research.training.triage --no-vectors --out src/ombud/answer/triage/weights.json
-	@$(BIN)/python -m research.training.triage --out src/ombud/answer/triage/weights-minilm.json \
-		--held-out tests/data/triage-apart.jsonl --report docs/results/triage.md
+	@$(BIN)/python -m research.training.triage
 
 confidence spans: .venv/test sample/.ombud/synced
 	@$(BIN)/python -m research.training.calibrate $@
-
-follow-ups: .venv/test sample/.ombud/synced
-	@$(BIN)/python -m research.training.follow_ups
 
 # For an accelerator: two cores take days; what only this needs has an environment of its own.
 reader: .venv/test sample/.ombud/synced

@@ -13,13 +13,12 @@ from statistics import median
 from typing import NamedTuple
 
 sys.path += [str(Path(__file__).parents[2] / part) for part in (".", "benchmarks/speed", "tests")]
-from figures import header, table
+from figures import header, table, wilson_rate
 from record import ROOT
 
 from answer.claims import Stated, passages
 from ombud.answer import check_claim
 from ombud.lab import split_of
-from research.training.triage.judging import wilson_rate
 
 PAIRS = ROOT / "tests/data/proof/claims.jsonl"
 LATER = ROOT / "tests/data/proof/claims-dev.jsonl"
@@ -115,7 +114,7 @@ def _share(judged: Sequence[Judged]) -> str:
     """Of those objected to, with Wilson's 95 % interval: Wilson, JASA 22, 1927."""
     if not judged:
         return "-"
-    rate = wilson_rate("", [bool(one.objections) for one in judged])
+    rate = wilson_rate([bool(one.objections) for one in judged])
     part = sum(bool(one.objections) for one in judged)
     return f"{rate.value:.1%} ({part} of {len(judged)}; {rate.low:.1%} to {rate.high:.1%})"
 

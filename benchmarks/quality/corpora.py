@@ -8,9 +8,8 @@ from typing import Any
 from record import ROOT, SHARED, say
 
 from ombud.app import Workspace, configured_sources
-from ombud.app.asking import filter_of
+from ombud.app.asking import resolve
 from ombud.ingest import sync_sources
-from ombud.retrieve import read_question
 from ombud.types import Case, Question
 
 BENCH = ROOT / ".bench"
@@ -81,7 +80,5 @@ def as_read(
         if case.question not in recorded:
             continue
         question = Question(text=case.question, asker=case.person, history=case.history)
-        where = filter_of(workspace, question, workspace.settings.plan)
-        reading = read_question(question, where, workspace.index.known_words)
-        known[reading.question.text] = recorded[case.question]
+        known[resolve(workspace, question).text] = recorded[case.question]
     return known

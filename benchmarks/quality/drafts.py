@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 sys.path += [str(Path(__file__).parents[2] / part) for part in (".", "benchmarks/speed", "tests")]
 from baseline import handbooks
+from figures import wilson_rate
 from record import ROOT, commit, say
 
 from models.replaying import Replay, replay
@@ -30,7 +31,6 @@ from ombud.app import Workspace, asking
 from ombud.lab import split_of
 from ombud.models import Call, recorded
 from ombud.types import Answer, Chunk, Message, Person, Question
-from research.training.triage.judging import wilson_rate
 
 RECORDED = ROOT / "tests/data/recorded"
 PASSAGE = re.compile(
@@ -366,7 +366,7 @@ def _left_out(one: Composed) -> list[str]:
 
 
 def share_text(count: int, of: int) -> str:
-    rate = wilson_rate("", [number < count for number in range(of)])
+    rate = wilson_rate([number < count for number in range(of)])
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}] ({count} of {of})"
 
 

@@ -2,12 +2,23 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 from typing import NamedTuple
 
 from record import commit, machine, source
 
 from ombud.lab import Comparison, Mean, holm
+
+Z = 1.96
+
+
+class Rate(NamedTuple):
+    """A share with its 95 % interval by Wilson's score (Wilson, JASA 22, 1927)."""
+
+    value: float
+    low: float
+    high: float
 
 
 class Row(NamedTuple):
@@ -30,6 +41,22 @@ def origin() -> str:
     return (
         f"commit {commit()} (code {source()}), {known['cpu']}, {known['cores']} cores, "
         f"Python {known['python']}, shared with other work (load {load})"
+    )
+
+
+def wilson_rate(hits: Sequence[bool]) -> Rate:
+    """Return the share of True; 0 to 1 where there are none."""
+    count = len(hits)
+    if not count:
+        return Rate(value=0.0, low=0.0, high=1.0)
+    share = sum(hits) / count
+    centre = share + Z * Z / (2 * count)
+    reach = Z * sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
+    whole = 1 + Z * Z / count
+    return Rate(
+        value=share,
+        low=max(0.0, (centre - reach) / whole),
+        high=min(1.0, (centre + reach) / whole),
     )
 
 

@@ -13,13 +13,12 @@ from statistics import median
 from typing import NamedTuple
 
 sys.path += [str(Path(__file__).parents[2] / part) for part in (".", "benchmarks/speed", "tests")]
-from figures import header, table
+from figures import header, table, wilson_rate
 from record import ROOT
 
 from answer.claims import Stated, gold_claims, own_claims, passages
 from answer.mutants import mutants, names_in
 from ombud.answer import check_claim
-from research.training.triage.judging import wilson_rate
 
 NAMED = ("number", "date", "unit", "negation", "modal verb", "name")
 """The changes that the issue names."""
@@ -93,7 +92,7 @@ def _share(outcomes: Sequence[Outcome]) -> str:
     whole = len(outcomes)
     if not whole:
         return "-"
-    rate = wilson_rate("", [bool(outcome.said) for outcome in outcomes])
+    rate = wilson_rate([bool(outcome.said) for outcome in outcomes])
     part = round(rate.value * whole)
     return f"{rate.value:.1%} ({part} of {whole}; {rate.low:.1%} to {rate.high:.1%})"
 

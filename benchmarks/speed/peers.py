@@ -277,9 +277,8 @@ class Ours:
         for number, embed in zip(numbers, embedded, strict=True):
             question, index = self._questions[number], self._workspace.index
             plan = asking.plan_of(self._workspace, question.asker, {}).plan
-            where = (
-                asking.filter_of(self._workspace, question, plan) if self._filtered else EVERYTHING
-            )
+            resolved = asking.resolve(self._workspace, question)
+            where = asking.filter_of(resolved, plan) if self._filtered else EVERYTHING
             assert index.embedder
             index.embedder.embed(
                 [question.text]

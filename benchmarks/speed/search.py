@@ -105,7 +105,8 @@ def _time(
     steps: list[list[float]] = [[], [], []]
     for number, question in enumerate(questions):
         plan = asking.plan_of(workspace, question.asker, {}).plan
-        where = asking.filter_of(workspace, question, plan) if setting == "filters" else EVERYTHING
+        resolved = asking.resolve(workspace, question)
+        where = asking.filter_of(resolved, plan) if setting == "filters" else EVERYTHING
         started = time.perf_counter()
         found = asyncio.run(search(question, plan, where, workspace.index))
         seconds = time.perf_counter() - started

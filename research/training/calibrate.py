@@ -48,7 +48,7 @@ from research.training.reader.held_out import HeldOutReader
 from research.training.spans import QuestionSpans, train_spans, underlined_among_best
 
 CONFIDENCE = ROOT / "src/ombud/answer/confidence.json"
-ASKABLE = ROOT / "src/ombud/answer/triage/policy_likeness.json"
+ASKABLE = ROOT / "src/ombud/answer/policy_likeness.json"
 SPANS = ROOT / "src/ombud/answer/quoting/spans.json"
 ASKED = ("plain", "terse", "own", "near", "noise")
 OLDER = ("handbooks-us", "handbooks-gb", "handbooks-global", "apart-handbooks")
@@ -135,6 +135,7 @@ def search_for(workspace: Workspace, case: Case, basis: Basis) -> SearchedCase:
     question = question_of(case)
     mode = "sparse" if basis == "sparse" else "hybrid"
     found = search_as_asked(workspace, question, mode)
+    question = found.question or question
     embedder = workspace.embedder if mode == "hybrid" else None
     query = found.queries[0]
     engine = workspace.engine
@@ -155,10 +156,11 @@ def search_for(workspace: Workspace, case: Case, basis: Basis) -> SearchedCase:
 
 
 def search_as_asked(workspace: Workspace, question: Question, mode: str) -> SearchResult:
-    """What the product's own search finds for a question."""
-    plan = asking.plan_of(workspace, question.asker, {"mode": mode}).plan
-    visible = asking.filter_of(workspace, question, plan)
-    return asyncio.run(search(question, plan, visible, workspace.index))
+    """Return what the product's own search finds for a question."""
+    resolved = asking.resolve(workspace, question)
+    plan = asking.plan_of(workspace, resolved.asker, {"mode": mode}).plan
+    visible = asking.filter_of(resolved, plan)
+    return asyncio.run(search(resolved.for_search(), plan, visible, workspace.index))
 
 
 class ReaderOfDev:

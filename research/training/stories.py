@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ombud.text import message_language
 from research.training.linear import FOLDS, SEED, import_sklearn
-from research.training.triage.labelled import LabelledMessage, sources_of
+from research.training.triage.data import LabelledMessage
 
 NO_STORY = "none"
 LANGUAGE = "en"
@@ -38,7 +39,8 @@ def story_messages(messages: Sequence[LabelledMessage]) -> list[LabelledMessage]
     of .76, and more others taken for one, .08 in place of .04)."""
     kept: list[LabelledMessage] = []
     for message in messages:
-        if message.label in ("sensitive", "ordinary") and message.language == LANGUAGE:
+        is_read = message_language(message.text) == LANGUAGE
+        if message.label in ("sensitive", "ordinary") and is_read:
             kept.append(message)
     return kept
 
@@ -50,7 +52,7 @@ def judge_stories(messages: Sequence[LabelledMessage], vectors: Vectors) -> Stor
         _learner(),
         vectors,
         _matters(messages),
-        groups=sources_of(messages),
+        groups=[message.source for message in messages],
         cv=sklearn.GroupKFold(FOLDS, shuffle=True, random_state=SEED),
     )
     matters = np.array(_matters(messages))

@@ -12,13 +12,13 @@ from ombud.models import open_embedder
 from ombud.settings import ModelSettings
 from research import ROOT
 from research.training.stories import judge_stories, story_messages, train_stories
-from research.training.triage.labelled import read_labelled_messages
+from research.training.triage.data import read_messages
 
 TARGET = ROOT / "src/ombud/retrieve/strategies/stories.json"
 
 
 def main() -> None:
-    messages = story_messages(read_labelled_messages())
+    messages = story_messages(read_messages())
     embedder = open_embedder(ModelSettings(), ROOT / ".bench/models")
     if embedder is None:
         sys.exit("There is no embedding model; `ombud doctor` says how to install it.")

@@ -154,24 +154,6 @@ def test_a_whole_question_is_not_taken_for_a_follow_up(vectors: Workspace, quest
     assert not any(before in query.passage for query in queries)
 
 
-@pytest.mark.parametrize(
-    ("before", "question"),
-    [
-        ("can I work from Spain for two weeks", "and what do I have to arrange before I fly?"),
-        (
-            "what is the hotel cap per night in London?",
-            "ok and do I pay the breakfast there myself?",
-        ),
-    ],
-)
-def test_what_goes_on_with_and_is_searched_for_with_the_turn_before(
-    vectors: Workspace, before: str, question: str
-) -> None:
-    history = (Message(role="user", content=before), Message(role="assistant", content="Yes."))
-    trace = ask(vectors, question, history=history).trace
-    assert any(before.rstrip("?") in query.passage for query in trace.queries)
-
-
 # Quotes -------------------------------------------------------------------------------------------
 
 
@@ -383,7 +365,10 @@ def test_who_is_in_danger_reads_the_emergency_line_first(tmp_path: Path) -> None
     british = ask(shelf.workspace, "I want to end my life")
     assert british.text.startswith("Call 999 now.")
     assert [c.name for c in british.contacts] == ["Harbour line"]
-    assert ask(shelf.workspace, "I want to end my life", FR).text.startswith("Call 112 now.")
+    french = ask(shelf.workspace, "I want to end my life", FR).text
+    assert "112" in french.partition("\n")[0]
+    pole = Person(country="PL")
+    assert ask(shelf.workspace, "I want to end my life", pole).text.startswith("Call 112 now.")
     assert ask(shelf.workspace, "I want to end my life", NOBODY).text.startswith("Call 112 now.")
     assert "999" not in ask(shelf.workspace, TOUCHED).text
     shelf.workspace.close()

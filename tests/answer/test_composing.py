@@ -109,17 +109,18 @@ def test_day_country_roles_and_grade_are_told(home: Workspace) -> None:
 
 
 def test_the_conversation_and_the_question_are_told(home: Workspace) -> None:
-    turns = [
-        Message(role=role, content=f"{role} turn {n}")
-        for n in range(5)
-        for role in ("user", "assistant")
-    ]
+    turns = (
+        Message(role="user", content="Where is the car park?"),
+        Message(role="assistant", content="Behind the mill."),
+        Message(role="user", content=LEAVE),
+        Message(role="assistant", content="26 days."),
+    )
     script = told(claim(TRUE, "L1"))
-    answered(home, script, history=tuple(turns))
+    answered(home, script, "and for part-timers?", history=turns)
     prompt = script.prompts[0]
-    assert prompt.partition("=== Question ===\n")[2].startswith(f"{LEAVE}\n\n")
-    assert "user: user turn 4\nassistant: assistant turn 4" in prompt
-    assert "user turn 1" not in prompt
+    assert prompt.partition("=== Question ===\n")[2].startswith("and for part-timers?\n\n")
+    assert f"user: {LEAVE}" in prompt
+    assert "car park" not in prompt
 
 
 def test_the_organisation_is_named(tmp_path: Path) -> None:

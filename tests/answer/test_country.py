@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 import pytest
 
 from answer.asking import GB, NOBODY, Script, ask, company, with_model
-from ombud.answer import with_said_country
+from ombud.answer import ResolveParts, resolve_question
 from ombud.answer.wording import own_rules, which_country
 from ombud.app import Workspace, asking
-from ombud.types import Answer, Message, Person, Question
+from ombud.text import Calendar
+from ombud.types import Answer, Message, Person, Question, ResolvedQuestion
 
+TODAY = date(2026, 6, 1)
 SICK = "Who do I have to tell when I am ill in the morning?"
 FILES = {
     "sick-gb.md": (
@@ -59,6 +62,13 @@ def talk(workspace: Workspace, turns: Sequence[str], person: Person = NOBODY) ->
     return answers
 
 
+def after(first: str, answer: str, reply: str, countries: Sequence[str]) -> ResolvedQuestion:
+    """A reply to an answer, of somebody whose country is not known."""
+    history = (Message(role="user", content=first), Message(role="assistant", content=answer))
+    question = Question(text=reply, asker=NOBODY, history=history)
+    return resolve_question(question, ResolveParts(Calendar(TODAY), countries))
+
+
 def quoted(answer: Answer) -> list[str]:
     return [citation.uri.removeprefix("docs/") for citation in answer.citations]
 
@@ -84,19 +94,11 @@ def test_the_country_answers_what_was_asked_before(workspace: Workspace, said: s
     assert "07:00" in answer.text
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["How many sick days in Germany?", "Can I work from Germany?", "not Germany", "no", "it"],
-)
+@pytest.mark.parametrize("text", ["Can I work from Germany?", "no", "it"])
 def test_what_says_more_than_a_country_is_no_reply(workspace: Workspace, text: str) -> None:
     (answer,) = talk(workspace, [SICK])
-    history = (
-        Message(role="user", content=SICK),
-        Message(role="assistant", content=answer.text),
-    )
-    asked = Question(text=text, asker=NOBODY, history=history)
-    said = with_said_country(asked, ["DE", "GB", "IT", "NO", "US"])
-    assert (said.text, said.asker.country) == (text, None)
+    resolved = after(SICK, answer.text, text, ["DE", "GB", "IT", "NO", "US"])
+    assert (resolved.text, resolved.asker.country) == (text, None)
 
 
 @pytest.mark.parametrize(
@@ -119,22 +121,19 @@ def test_the_country_is_asked_for_and_understood_in_four_languages(
     assert "- Germany" in question
     assert holds_beside in own_rules(language)
     for said in (question, f"26 days.\n\n{own_rules(language)}"):
-        history = (Message(role="user", content=SICK), Message(role="assistant", content=said))
-        heard = Question(text=reply, asker=NOBODY, history=history)
-        told = with_said_country(heard, ["DE", "ES", "FR", "PL", "US"])
-        assert (told.text, told.asker.country) == (SICK, country)
+        resolved = after(SICK, said, reply, ["DE", "ES", "FR", "PL", "US"])
+        assert (resolved.standalone, resolved.asker.country) == (SICK, country)
 
 
-def test_a_country_behind_a_greeting_or_another_country_is_a_question() -> None:
-    hello = (Message(role="assistant", content="Hello."),) * 2
-    alone = Question(text="Germany", asker=NOBODY, history=hello)
-    assert with_said_country(alone, ["DE"]).text == "Germany"
-    france = (
-        Message(role="user", content="How much leave is there in France?"),
-        Message(role="assistant", content="31 days."),
-    )
-    other = Question(text="Germany?", asker=NOBODY, history=france)
-    assert with_said_country(other, ["DE", "FR"]).text == "Germany?"
+def test_a_country_behind_a_greeting_answers_no_question() -> None:
+    assert after("Hello", "Hello.", "Germany", ["DE"]).standalone == "Germany"
+
+
+def test_another_country_asks_the_question_before_for_that_country() -> None:
+    leave = "How much leave is there in France?"
+    resolved = after(leave, "31 days.", "Germany?", ["DE", "FR"])
+    assert resolved.countries == ("DE",)
+    assert "leave" in resolved.standalone
 
 
 def test_us_is_a_country_behind_that_question_alone(workspace: Workspace) -> None:

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from answer.asking import GB, ask, company
-from ombud.answer.triage import TriageResult, triaged_message
-from ombud.answer.triage.anonymity import wants_anonymity
-from ombud.app import Workspace
-from ombud.retrieve import said_whole
-from ombud.types import Answer, Message, Question
+from ombud.answer.triage.phrases import wants_anonymity
+from ombud.app import Workspace, asking
+from ombud.types import Answer, Message, Question, ResolvedQuestion
 
 
 @pytest.fixture(scope="module")
@@ -58,20 +56,22 @@ def test_one_content_word_with_a_question_around_it_is_no_vague_one(workspace: W
     assert ask(workspace, "how much leave do I get?").action != "clarify"
 
 
-def test_a_turn_that_says_only_where_has_the_subject_before_it() -> None:
-    before = Message(role="user", content="what is the hotel cap in london?")
+def resolve(workspace: Workspace, *turns: str) -> ResolvedQuestion:
+    """The last turn, after the others were asked."""
+    *earlier, last = turns
+    history = tuple(Message(role="user", content=text) for text in earlier)
+    return asking.resolve(workspace, Question(text=last, asker=GB, history=history))
 
-    def heard(text: str) -> str:
-        return said_whole(Question(text=text, history=(before,))).text
 
-    assert heard("and in great britain?") == (
-        "what is the hotel cap in london and in great britain?"
-    )
-    for own in ("and how is dinner paid?", "dinner?", "in which city is the office?"):
-        assert heard(own) == own
-    assert said_whole(Question(text="and in paris?")).text == "and in paris?"
-    chained = (before, Message(role="user", content="and in paris?"))
-    assert "hotel cap" in said_whole(Question(text="and in oslo?", history=chained)).text
+def test_a_turn_that_says_only_where_has_the_subject_before_it(workspace: Workspace) -> None:
+    before = "what is the hotel cap in london?"
+    resolved = resolve(workspace, before, "and in great britain?")
+    assert "hotel cap" in resolved.standalone
+    assert "great britain" in resolved.standalone
+    assert resolve(workspace, "and in paris?").standalone == "and in paris?"
+    chained = resolve(workspace, before, "and in paris?", "and in oslo?").standalone
+    assert "hotel cap" in chained
+    assert "oslo" in chained
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,8 @@ def test_a_turn_that_says_only_where_has_the_subject_before_it() -> None:
     ],
 )
 def test_only_what_stands_alone_can_be_outside(workspace: Workspace, turn: str, label: str) -> None:
-    before = Message(role="user", content="what is the hotel cap in london?")
-    question = Question(text=turn, history=(before,))
-
-    def outside(text: str) -> TriageResult:
-        return TriageResult(label="out_of_scope")
-
-    assert triaged_message(outside, question, question, workspace.engine).label == label
+    resolved = resolve(workspace, "what is the hotel cap in london?", turn)
+    assert workspace.answering.triage.question(resolved).label == label
 
 
 def test_the_row_of_a_glossary_is_the_whole_answer(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.answer.triage.pleasantries import pleasantry_of
+from ombud.answer.triage.phrases import pleasantry_of
 
 
 @pytest.mark.parametrize(

@@ -99,11 +99,6 @@ def test_a_correction_is_shown_where_nothing_is_cited(workspace: Workspace) -> N
     assert "“aply” as “apply”" in answer.text
 
 
-def test_a_correction_is_not_quoted_from_an_earlier_answer() -> None:
-    text = f"Claim within 30 days. [1]\n\n{wording.read_as([('expences', 'expenses')])}"
-    assert wording.without_own(text) == "Claim within 30 days. [1]"
-
-
 def test_an_earlier_turn_is_corrected_too(workspace: Workspace) -> None:
     history = (Message(role="user", content="how many days of anual leave do i have?"),)
     answer = ask(workspace, "and can i carry it over?", history=history)

@@ -107,7 +107,7 @@ def test_where_requests_to_models_go_is_listed(
         "reranker_url": "http://rerank.example",
     }
     found = checked(open_home(models=models))
-    traffic = found["model traffic"].said
+    traffic = found["request routes"].said
     assert "openai:own directly to 127.0.0.1:8001" in traffic
     assert "jina:pairs through the proxy" in traffic
     assert "proxy.example:3128" in traffic

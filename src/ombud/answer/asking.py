@@ -1,20 +1,21 @@
-"""The ask flow: triage, search, assess, compose, finish."""
+"""The ask flow of a resolved question: triage, search, assess, compose, finish."""
 
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import date
 
 from ombud.answer.assessing import Assessment, assess_evidence
 from ombud.answer.bodies import (
     Body,
     clarify_body,
     handoff_body,
+    listening_remark,
     not_stated_body,
     not_sure_body,
     outside_body,
+    person_body,
+    pleasantry_body,
     quoted_body,
-    spoken_to_body,
     which_country_body,
     whole_text,
     with_own_record,
@@ -27,23 +28,14 @@ from ombud.answer.compose.memory import memory_body
 from ombud.answer.compose.streaming import ClaimStream, OnEvent
 from ombud.answer.confidence import ConfidenceWeights, load_weights
 from ombud.answer.contacts import most_alike, topic_of
-from ombud.answer.history import searchable
-from ombud.answer.languages.foreign import ALARMING, foreign_body, is_understood
+from ombud.answer.languages.foreign import foreign_body, is_understood
 from ombud.answer.parts import AnswerParts
 from ombud.answer.sources import sources_of
 from ombud.answer.timing import StepTimer, rounded
-from ombud.answer.triage import (
-    Refined,
-    TriageResult,
-    open_triage,
-    own_record,
-    refine,
-    triaged_message,
-)
-from ombud.answer.triage.anonymity import wants_anonymity
+from ombud.answer.triage import UNNAMED, Refined, TriageResult, own_record, refine
+from ombud.answer.triage.phrases import wants_anonymity
 from ombud.answer.triage.privacy import guard, refining_knowledge
 from ombud.answer.triage.sensitive import Matter
-from ombud.answer.understood import with_reading, without_changes
 from ombud.errors import ModelError
 from ombud.index import Filter
 from ombud.models import Chat
@@ -51,46 +43,25 @@ from ombud.retrieve import (
     SearchResult,
     Translation,
     check_plan,
-    read_question,
-    said_whole,
     search,
     unread_language,
 )
-from ombud.text import message_language
 from ombud.types import (
     Answer,
     Contact,
-    Correction,
     HandoffReason,
     Hit,
     Outcome,
     Plan,
     Question,
+    ResolvedQuestion,
     Trace,
 )
 
 MOST_SHOWN = 3
 """Best hits that count as shown where an answer cites none."""
-LIKELY_OUTSIDE = 0.7
-"""Of a question far from all passages. By words alone 0 of 80 ordinary ones have it, 4 have .5."""
 ANNOUNCED = ("search", "compose")
 """Stages that a listener hears of, whether or not an earlier one has decided."""
-
-
-async def answer_question(
-    question: Question,
-    plan: Plan,
-    where: Filter,
-    parts: AnswerParts,
-    on_event: OnEvent | None = None,
-) -> Answer:
-    """Answer a question from the documents that its asker may read and that are in force on its
-    day.
-
-    on_event: gets `status` and `claim` events; who gives one has claims while a chat model is still
-    writing. Raises UnknownName for a plan that names what does not exist.
-    """
-    return await AskRun(question, plan, where, parts, on_event).answer()
 
 
 class AskRun:
@@ -101,26 +72,23 @@ class AskRun:
 
     def __init__(
         self,
-        question: Question,
+        resolved: ResolvedQuestion,
         plan: Plan,
         where: Filter,
         parts: AnswerParts,
         on_event: OnEvent | None = None,
-        *,
-        is_private: bool = False,
     ) -> None:
         check_plan(plan)
-        self.typed = question
-        self.question = question
-        self.language = message_language(question.text)
-        self.changes: Sequence[Correction] = ()
+        self.resolved = resolved
+        self.question = resolved.for_search()
+        """What models and the index see of it: redacted where `models.sensitive` wants that."""
+        self.language = resolved.language
         self.plan = plan
         self.where = where
         self.parts = parts
         self.on_event = on_event
         self.claims = ClaimStream(on_event) if on_event else None
         self.timer = StepTimer()
-        self.is_private = is_private
         self.privacy: tuple[str, ...] = ()
         self.triaged = TriageResult()
         self.refined = Refined(self.triaged)
@@ -131,7 +99,7 @@ class AskRun:
         self.body: Body | None = None
 
     async def answer(self) -> Answer:
-        for stage in (self.read, self.triage, self.search, self.assess, self.compose):
+        for stage in (self.triage, self.search, self.assess, self.compose):
             self._announce(stage.__name__)
             if self.body is None:
                 await stage()
@@ -148,38 +116,27 @@ class AskRun:
             raise AssertionError("composing always gives a body")
         return self.body
 
-    async def read(self) -> None:
-        """What was meant where words are mistyped; all that follows reads that."""
-        known_words = self.parts.knowledge.known_words
-        reading = await asyncio.to_thread(read_question, self.typed, self.where, known_words)
-        self.question, self.changes = reading
-
     async def triage(self) -> None:
-        """Whom the message is for. Decides where no passage could change the answer."""
+        """Decide where no passage could change the answer."""
         self.triaged = await asyncio.to_thread(self._triaged)
         self.timer.rest("triage")
-        if self.triaged.label == "out_of_scope":
-            # "What is the weather tomorrow" is not answered on the subject before it.
-            self.question = self.question.model_copy(update={"history": ()})
         matter = self.triaged.matter
-        quotes = self.parts.settings.answer.sensitive_quotes
-        if matter and self.triaged.settled and not quotes:
+        label = self.triaged.label
+        if label == "sensitive" and matter and not self.parts.settings.answer.sensitive_quotes:
             self.body = handoff_body(self.question, matter, (), self.parts)
-        elif not matter:
-            self.body = spoken_to_body(self.typed.text, self.parts, self.language)
-        if self.body is None and self.triaged.injected and not self._is_unread():
+        elif label == "ordinary":
+            self.body = pleasantry_body(self.resolved.typed, self.parts)
+        elif self.triaged.injected and not self._is_unread():
             self.body = outside_body(self.parts, self.language)
 
     async def search(self) -> None:
         """What the documents say; with k = 0 what the chat model says without any."""
         chat = self.parts.chat
         if self.plan.k == 0 and chat and not self.triaged.matter:
-            self.body = await memory_body(self.question, self._day, chat, self.parts)
+            self.body = await memory_body(self.question, self.resolved.as_of, chat, self.parts)
             return
         knowledge = self.parts.knowledge
-        asked = said_whole(searchable(self.question))
-        self.question = self.question.model_copy(update={"text": asked.text})
-        self.found = await search(asked, self.plan, self.where, knowledge)
+        self.found = await search(self._search_question(), self.plan, self.where, knowledge)
         self.timer.add(self.found.seconds)
         if any(note.startswith("dense") for note in self.found.degraded):
             # What failed once is not asked again.
@@ -187,6 +144,17 @@ class AskRun:
         self.elsewhere = await asyncio.to_thread(
             rules_elsewhere, self.question, self.found, self.where, self.parts
         )
+
+    def _search_question(self) -> Question:
+        """Return the question, for a sensitive matter together with its name: who tells what
+        happened rarely uses the words of the policy."""
+        matter = self.triaged.matter
+        if matter is None:
+            return self.question
+        subject = matter.topic if matter.name == UNNAMED else matter.name
+        aim = "helpline and counselling" if matter.distress else "support and how to report it"
+        text = f"{self.question.text}\n{subject}: {aim}"
+        return self.question.model_copy(update={"text": text})
 
     async def assess(self) -> None:
         """What triage makes of the question with the evidence beside it. Decides where a person
@@ -196,7 +164,9 @@ class AskRun:
         self.refined = await refine(self.triaged, self.question, self.found, knowledge)
         self.triaged = self.refined.triaged
         self.timer.add(self.refined.seconds)
-        if self._model_decides():
+        if self.triaged.label == "person":
+            self.body = person_body(self.language)
+        elif self._model_decides():
             self.body = await self._asked_back()
         else:
             await self._measure()
@@ -219,8 +189,9 @@ class AskRun:
         self.timer.rest("compose")
         composed = body.composed
         evidence = self.found.evidence
-        said = whole_text(body, contacts, self.typed.text)
-        text = with_reading(said, self.changes)
+        helps = self.triaged.shows_helplines
+        opening = listening_remark(self.resolved, self.parts) if helps else ""
+        text = whole_text(body, contacts, self.resolved, opening)
         if self.claims:
             self.claims.show_all(composed.claims, composed.citations)
         return Answer(
@@ -246,12 +217,11 @@ class AskRun:
             self.on_event("status", {"step": stage})
 
     def _triaged(self) -> TriageResult:
-        """Also lets question and models be those that `models.sensitive` lets meet."""
-        parts = self.parts
-        triage = parts.triage or open_triage(parts.sensitive)
-        engine = parts.knowledge.engine
-        triaged = triaged_message(triage, self.question, self.typed, engine)
-        guarded = guard(self.question, parts, triaged, is_private=self.is_private)
+        """Return the judgement of triage, and let question and models be those that may meet."""
+        triaged = self.parts.triage.question(self.resolved)
+        is_private = self.resolved.is_private or triaged.matter is not None
+        is_private = is_private or triaged.offers_person
+        guarded = guard(self.question, self.parts, is_private=is_private)
         self.question, self.parts, self.privacy = guarded
         return triaged
 
@@ -261,16 +231,6 @@ class AskRun:
         knowledge = self.parts.knowledge
         unread = unread_language(self.question.text, knowledge.engine, knowledge.embedder)
         return bool(unread) and self.parts.chat is None
-
-    @property
-    def _unchanged(self) -> Question:
-        """Only the words that the asker typed: no other is said to be missing."""
-        return without_changes(self.question, self.changes)
-
-    @property
-    def _day(self) -> date:
-        """The caller gives it; today is for those who asked for any."""
-        return self.where.as_of or date.today()  # noqa: DTZ011
 
     @property
     def _weights(self) -> ConfidenceWeights:
@@ -286,7 +246,7 @@ class AskRun:
         return self._weights.answer if self.plan.abstain is None else self.plan.abstain
 
     def _model_decides(self) -> bool:
-        is_ordinary = self.triaged.matter is None and self.triaged.label != "out_of_scope"
+        is_ordinary = self.triaged.label == "ordinary"
         return self.parts.chat is not None and is_ordinary
 
     async def _asked_back(self) -> Body | None:
@@ -309,8 +269,8 @@ class AskRun:
 
     def _decided(self) -> Body | None:
         """What is said in place of an answer, if that is already clear."""
-        if self.triaged.matter:
-            return self._handed_over(self.triaged.matter, sure=self._confidence >= self._threshold)
+        if self.triaged.label == "sensitive" and self.triaged.matter:
+            return self._handed_over(self.triaged.matter)
         if self.parts.chat:
             return outside_body(self.parts, self.language) if self._looks_outside() else None
         return self._decided_alone()
@@ -329,20 +289,27 @@ class AskRun:
         return None if is_sure else self._not_sure() or self._unanswered()
 
     def _looks_outside(self) -> bool:
-        return self.triaged.label == "out_of_scope" and self._confidence < self._least_in_scope()
+        """Tell whether triage and the search agree that no document speaks of it."""
+        is_outside = self.triaged.label == "out_of_scope"
+        return is_outside and self._is_far() and self._confidence < self._least_in_scope()
+
+    def _is_far(self) -> bool:
+        signal = "cosine" if "dense" in self.found.best else "coverage_all"
+        return self.assessment.signals[signal] < self._weights.on_topic
 
     def _is_vague(self) -> bool:
-        if self.typed.history and self._confidence >= self._threshold:
-            return False  # one word behind other turns, and what it is about is found
+        if self.resolved.follows:
+            return False
         own_terms = int(self.assessment.signals["own_terms"])
         asked = self.found.question or self.question
         return is_vague(asked, own_terms, self._confidence, self._weights.closest)
 
-    def _handed_over(self, matter: Matter, *, sure: bool) -> Body:
-        understood = is_understood(self.found.translation)
+    def _handed_over(self, matter: Matter) -> Body:
+        """Offer a person, and show the fitting passages however sure the search is of them."""
         quotes = self.parts.settings.answer.sensitive_quotes
-        shown = self.assessment.spans if sure and understood and quotes else ()
-        return handoff_body(self.question, matter, shown, self.parts)
+        spans = self.assessment.spans if quotes else ()
+        is_read = is_understood(self.found.translation)
+        return handoff_body(self.question, matter, spans, self.parts, is_read=is_read)
 
     def _foreign(self, translation: Translation) -> Body:
         return foreign_body(
@@ -352,7 +319,7 @@ class AskRun:
             self.parts,
             near=self._confidence >= min(self._weights.closest, self._threshold),
             sure=self._confidence >= max(self._weights.full, self._threshold),
-            alarming=self.triaged.sensitive >= ALARMING,
+            alarming=self.triaged.offers_person,
         )
 
     def _not_sure(self) -> Body | None:
@@ -369,18 +336,13 @@ class AskRun:
         return least if self.plan.abstain is None else min(least, self._threshold)
 
     def _unanswered(self) -> Body:
-        """Not in the documents; outside only where triage and the search both say so."""
-        signal = "cosine" if "dense" in self.found.best else "coverage_all"
-        is_far = self.assessment.signals[signal] < self._weights.on_topic
-        if is_far and self.triaged.outside >= LIKELY_OUTSIDE:
-            return outside_body(self.parts, self.language)
-        return not_stated_body(self._unchanged, self.found, self.parts)
+        return not_stated_body(self.question, self.found, self.parts)
 
     async def _written(self, chat: Chat) -> Body:
         """By the chat model; in quotes where it fails."""
         parts = self.parts
         request = CompositionRequest(
-            question=self.question,
+            question=self._reply_question(),
             evidence=self.found.evidence,
             plan=self.found.plan,
             chat=chat,
@@ -388,7 +350,7 @@ class AskRun:
             stored=parts.stored,
             persona=parts.personas[self.plan.persona],
             organisation=parts.settings.general.name,
-            day=self._day,
+            day=self.resolved.as_of,
             seconds=parts.settings.models.timeout_seconds,
             prompts=parts.knowledge.prompts,
             on_claim=self.claims.show if self.claims else None,
@@ -407,10 +369,16 @@ class AskRun:
         body = written_body(written, self.found)
         if written.outcome != "denied":
             return body
-        unsaid = not_stated_body(self._unchanged, self.found, parts)
+        unsaid = not_stated_body(self.question, self.found, parts)
         return body._replace(
             action=unsaid.action, composed=unsaid.composed, suggestions=(), covers={}
         )
+
+    def _reply_question(self) -> Question:
+        """Return the question in its own words behind the turns that it continues."""
+        if self.question.history:
+            return self.question.model_copy(update={"text": self.resolved.text})
+        return self.question
 
     async def _without_model(self) -> Body:
         """What people get where there is no model: the passages themselves, if they answer."""
@@ -429,7 +397,7 @@ class AskRun:
             outcome,
             self.parts,
         )
-        return quoted or not_stated_body(self._unchanged, self.found, self.parts)
+        return quoted or not_stated_body(self.question, self.found, self.parts)
 
     def _contacts(self, body: Body) -> tuple[Contact, ...]:
         """Of the matter, of one's own record, or of the topic of what is shown."""
@@ -449,12 +417,12 @@ class AskRun:
         return matter.topic if matter else topic_of(self._shown_hits(body))
 
     def _offer(self, body: Body) -> HandoffReason | None:
-        if body.action != "handoff":
-            return None
-        return "sensitive" if self.triaged.matter else "asked"
+        if body.action == "handoff":
+            return "sensitive" if self.triaged.matter else "asked"
+        return "complex" if self.triaged.offers_person else None
 
     def _wants_anonymity(self) -> bool:
-        return wants_anonymity(self.typed.text)
+        return wants_anonymity(self.resolved.typed)
 
     def _shown_hits(self, body: Body) -> Sequence[Hit]:
         """The hits that the answer cites, else the best ones."""
@@ -473,7 +441,6 @@ class AskRun:
         if matter and matter.danger and body.action == "handoff":
             signals["emergency"] = 1.0
         degraded = (
-            *self.triaged.degraded,
             *self.privacy,
             *found.degraded,
             *self.refined.degraded,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ombud.answer.confidence import Basis, estimate_confidence, load_weights
 from ombud.answer.parts import AnswerParts
-from ombud.answer.quoting.continuing import favour_shown
+from ombud.answer.policy_likeness import askable
 from ombud.answer.quoting.counterparts import favour_local
 from ombud.answer.quoting.definitions import definitions_first
 from ombud.answer.quoting.fitness import quotable
@@ -14,12 +14,10 @@ from ombud.answer.quoting.reading import NOT_READ, ReadEvidence, joined, read_ev
 from ombud.answer.quoting.spans import AnswerSpan, SpanRow, candidate_spans, rank_spans
 from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import measure_signals, span_signals, term_weights
-from ombud.answer.triage.policy_likeness import askable
 from ombud.index import Engine, Filter
 from ombud.models import Reader
 from ombud.retrieve import (
     SearchResult,
-    as_one,
     asked_meaning,
     find_passages,
     query_terms,
@@ -91,14 +89,13 @@ def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerP
     knowledge = parts.knowledge
     engine = knowledge.engine
     question = found.question or question
-    whole = as_one(question)
-    query = standard_query(whole, knowledge.glossary)
+    query = standard_query(question, knowledge.glossary)
     if found.queries != (query,):
         as_said = find_passages([query], found.plan, where, knowledge)
         found = found._replace(best=as_said.best)
     weights = term_weights(query_terms(query.text, engine), engine)
     spans = candidate_spans(found.evidence)
-    features = span_features(whole, query, weights, spans, knowledge.embedder)
+    features = span_features(question, query, weights, spans, knowledge.embedder)
     return _Seen(
         question=question,
         found=found,
@@ -120,18 +117,14 @@ def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> As
     engine = knowledge.engine
     basis = _basis(seen, read)
     rows = joined(seen.features, read)
-    # What was said before finds passages, and proves nothing of what is asked now.
-    now_asked = query_terms(question.text, engine) if question.history else []
     passage_terms = query_terms(query.passage, engine)
-    said_terms = now_asked or passage_terms
     named = named_groups(question)
     ranked = favour_everyone(rank_spans(seen.spans, rows, basis), named)
     ranked = favour_own_country(ranked, question)
-    ranked = favour_shown(ranked, question)
     if found.evidence.counterparts:
         said = term_weights(passage_terms, engine)
         ranked = favour_local(ranked, found.evidence, said, named, knowledge.embedder)
-    signals = measure_signals(said_terms, found, engine, rows) | span_signals(ranked)
+    signals = measure_signals(passage_terms, found, engine, rows) | span_signals(ranked)
     signals |= read.signals
     signals["askable"] = askable(question.text, knowledge.embedder)
     confidence_weights = load_weights(basis=basis)
@@ -142,7 +135,7 @@ def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> As
     own_terms = count_own_terms(question, engine)
     if abbreviation:
         # What it stands for was added.
-        own_terms = len(set(said_terms))
+        own_terms = len(set(passage_terms))
     signals["own_terms"] = float(own_terms)
     return Assessment(
         spans=quotable(ranked, question.text),

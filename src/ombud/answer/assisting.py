@@ -11,7 +11,7 @@ class AdvisorRun(AskRun):
 
     def _triaged(self) -> TriageResult:
         triaged = super()._triaged()
-        return triaged._replace(label="ordinary", matter=None, settled=True)
+        return triaged._replace(label="ordinary", matter=None, injected=False)
 
     async def search(self) -> None:
         """An advisor is asked nothing back of where they work."""

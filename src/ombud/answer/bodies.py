@@ -1,7 +1,11 @@
 """What an answer says, one function for each way to end: quotes, a person, a question back, no."""
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
+
+from babel.dates import format_date
 
 from ombud.answer import wording
 from ombud.answer.clarify import (
@@ -21,26 +25,38 @@ from ombud.answer.quoting.choosing import choose
 from ombud.answer.quoting.completing import completed, opened
 from ombud.answer.quoting.quotes import quote_spans
 from ombud.answer.quoting.runs import in_page_order
-from ombud.answer.quoting.spans import AnswerSpan, with_short_end
+from ombud.answer.quoting.spans import AnswerSpan, section_of, with_short_end
 from ombud.answer.signals import unheard
 from ombud.answer.triage import own_record
-from ombud.answer.triage.anonymity import wants_anonymity
-from ombud.answer.triage.persons import wants_person
-from ombud.answer.triage.pleasantries import pleasantry_of
-from ombud.answer.triage.sensitive import Matter
+from ombud.answer.triage.helplines import helplines_for
+from ombud.answer.triage.phrases import pleasantry_of, tells_of_a_death, wants_anonymity
+from ombud.answer.triage.sensitive import UNNAMED, Matter
 from ombud.index import Filter
 from ombud.retrieve import ModelUsage, SearchResult
-from ombud.text import analyse, message_language
-from ombud.types import Action, Contact, Outcome, Question
+from ombud.text import analyse, fold, message_language
+from ombud.types import (
+    Action,
+    Citation,
+    Contact,
+    Outcome,
+    Question,
+    ResolvedQuestion,
+)
 
 MOST_CHOICES = 4
 """Questions among which whoever wrote a vague one is asked to choose."""
 LEAST_CHOICES = 2
 MOST_CLOSEST = 3
 """Headings named where the documents do not answer."""
-HANDOFF_POOL = 24
+NEAR_TODAY = timedelta(days=31)
+"""Days of which an answer is not told, unless its rules changed between."""
 HANDOFF_QUOTES = 2
-"""Likeliest spans among which quotes for a handoff are chosen, and how many are shown."""
+"""Passages that a handoff shows."""
+PHONE_NUMBER = re.compile(r"\+?\d(?:[ ()/.-]{0,2}\d){6,14}")
+FOR_MANAGERS = re.compile(
+    r"\b(?:for|guide|duties|guidance|as a|pack)\b.{0,20}\b(?:line )?managers?\b"
+    r"|\bmanagers?['’]?s? (?:guide|duties|pack|must|should|checklist)\b|\bfuhrungskrafte\b"
+)
 
 NOTHING = Composed((), (), "")
 
@@ -66,20 +82,32 @@ class Body(NamedTuple):
 
 
 def handoff_body(
-    question: Question, matter: Matter, spans: Sequence[AnswerSpan], parts: AnswerParts
+    question: Question,
+    matter: Matter,
+    spans: Sequence[AnswerSpan],
+    parts: AnswerParts,
+    *,
+    is_read: bool = True,
 ) -> Body:
-    """For what a person should help with; spans, if any, are what policies say on it."""
-    emergency = parts.settings.answer.emergency
+    """For what a person should help with; spans, if any, are what policies say on it. is_read: the
+    search could read the question; otherwise only passages on the matter itself are shown.
+
+    In danger, emergency numbers and helplines come first, the documents' own before public ones."""
     language = message_language(question.text)
-    opening = wording.handoff(matter, question.asker.country, emergency, language)
-    if not spans:
-        return _denied("handoff", opening)
-    about = [span for span in spans[:HANDOFF_POOL] if is_about(span, matter)]
-    likeliest = sorted(about, key=lambda span: -span.score)
+    calm = wording.handoff(language)
+    lines = _helplines(question, matter, parts, language) if matter.distress else []
+    shown = _fitting_spans(spans, matter, is_read=is_read)
+    own_lines = [span for span in shown if matter.distress and PHONE_NUMBER.search(span.text)]
+    likeliest = sorted(shown, key=lambda span: (span not in own_lines, -span.score))
     quotes = quote_spans(likeliest[:HANDOFF_QUOTES], spans, parts.stored)
+    opening = "\n\n".join([*lines, calm])
     if not quotes.claims:
         return _denied("handoff", opening, quotes)
-    text = f"{opening}\n\n{wording.policy_says(language)}\n\n{quotes.text}"
+    if own_lines:
+        opening = "\n\n".join([*lines[:1], wording.policy_says(language), quotes.text])
+        text = "\n\n".join([opening, *lines[1:], calm])
+    else:
+        text = f"{opening}\n\n{wording.policy_says(language)}\n\n{quotes.text}"
     return Body(
         outcome="partial",
         action="handoff",
@@ -87,33 +115,119 @@ def handoff_body(
     )
 
 
+def _helplines(question: Question, matter: Matter, parts: AnswerParts, language: str) -> list[str]:
+    """Return whom to call, the emergency number first: by the settings, else public ones."""
+    country = question.asker.country
+    emergency = parts.settings.answer.emergency
+    own = emergency.get(country) if country else ""
+    public = helplines_for(country, matter)
+    if not matter.danger:
+        listening = wording.helplines(public.lines, language) if public else ""
+        return list(filter(None, (own or listening,)))
+    if own:
+        return list(filter(None, (wording.emergency("", language), own)))
+    if public is None:
+        return list(filter(None, (wording.emergency("", language), emergency.get(""))))
+    return [
+        wording.emergency(public.emergency, language),
+        wording.helplines(public.lines, language),
+    ]
+
+
+def _fitting_spans(
+    spans: Sequence[AnswerSpan], matter: Matter, *, is_read: bool
+) -> list[AnswerSpan]:
+    """Return the passages on a matter, else the likeliest; none that are for managers only."""
+    for_everyone = [span for span in spans if not is_for_managers(span)]
+    about = [span for span in for_everyone if is_about(span, matter)]
+    return about if about or not is_read else for_everyone
+
+
+def is_for_managers(span: AnswerSpan) -> bool:
+    """Tell whether a section says what managers have to do."""
+    chunk = span.hit.chunk
+    headings = fold(" ".join((chunk.title, *chunk.trail[:-1], section_of(span))))
+    return bool(FOR_MANAGERS.search(headings))
+
+
 def person_body(language: str) -> Body:
     """For who asks for a person and nothing else."""
     return _denied("handoff", wording.person(language))
 
 
-def spoken_to_body(text: str, parts: AnswerParts, language: str) -> Body | None:
-    """For who asks for a person, or says hello, thank you or goodbye, and nothing else."""
-    if wants_person(text):
-        return person_body(language)
-    said = pleasantry_of(text)
-    if said is None:
+def pleasantry_body(text: str, parts: AnswerParts) -> Body | None:
+    """For who says hello, thank you or goodbye, and nothing else."""
+    pleasantry = pleasantry_of(text)
+    if pleasantry is None:
         return None
     organisation = parts.settings.general.name
-    return _denied("clarify", wording.pleasantry(said.kind, organisation, said.language))
+    reply = wording.pleasantry(pleasantry.kind, organisation, pleasantry.language)
+    return Body(outcome="full", action="none", composed=NOTHING._replace(text=reply))
 
 
-def whole_text(body: Body, contacts: Sequence[Contact], asked: str) -> str:
-    """What the body says, and whom to turn to.
+def listening_remark(resolved: ResolvedQuestion, parts: AnswerParts) -> str:
+    """Return whom to call, before an answer to somebody who may be in distress."""
+    matter = Matter(UNNAMED, "wellbeing", danger=False)
+    lines = _helplines(resolved.for_search(), matter, parts, resolved.language)
+    return "\n\n".join(lines)
 
-    asked: as it was typed."""
+
+def whole_text(
+    body: Body,
+    contacts: Sequence[Contact],
+    resolved: ResolvedQuestion,
+    opening: str = "",
+) -> str:
+    """Return what the body says, with the remarks before and behind it. opening: comes first."""
     text = body.composed.text
+    language = resolved.language
     if body.action == "contact":
-        closing = wording.closing(body.action, bool(contacts), message_language(asked))
-        return f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
-    if body.action == "handoff":
-        return f"{text}{_whom_to_turn_to(contacts, anonymous=wants_anonymity(asked))}"
+        closing = wording.closing(body.action, bool(contacts), language)
+        text = f"{text.rstrip()}\n\n{closing}" if text.endswith("\n") else f"{text} {closing}"
+    elif body.action == "handoff":
+        anonymous = wants_anonymity(resolved.typed)
+        text = f"{text}{_whom_to_turn_to(contacts, anonymous=anonymous)}"
+    is_answer = body.action != "handoff" and bool(body.composed.claims)
+    if is_answer or body.action == "contact":
+        remarks = _remarks(resolved, body.composed.citations)
+        text = "\n\n".join(filter(None, [opening, *remarks, text]))
+    if resolved.corrections and body.action != "handoff":
+        pairs = [(change.typed, change.meant) for change in resolved.corrections]
+        text = f"{text.rstrip()}\n\n{wording.read_as(pairs)}"
     return text
+
+
+def _remarks(resolved: ResolvedQuestion, citations: Sequence[Citation]) -> list[str]:
+    """Return what stands before an answer: condolence, and the day that its rules are of."""
+    remarks: list[str] = []
+    if tells_of_a_death(resolved.typed):
+        remarks.append(wording.condolence(resolved.language))
+    day, today = resolved.as_of, resolved.asked_on
+    is_far = abs(day - today) > NEAR_TODAY
+    is_other = any(_is_changed_between(citation, day, today) for citation in citations)
+    if resolved.period and (is_far or is_other or _is_coming_day(resolved)):
+        remarks.append(wording.as_of(_written_day(day, resolved.language), resolved.language))
+    return remarks
+
+
+def _is_coming_day(resolved: ResolvedQuestion) -> bool:
+    """Tell whether a single day after today is asked about."""
+    if resolved.period is None:
+        return False
+    first, last = resolved.period
+    return first is not None and first == last and first > resolved.asked_on
+
+
+def _is_changed_between(citation: Citation, day: date, today: date) -> bool:
+    """Tell whether a cited document began or ended to apply between two days."""
+    first, last = sorted((day, today))
+    begins, ends = citation.effective_from, citation.effective_to
+    return bool((begins and first < begins <= last) or (ends and first <= ends < last))
+
+
+def _written_day(day: date, language: str) -> str:
+    locale = language if language in ("de", "fr", "es") else "en_GB"
+    return format_date(day, "full", locale=locale)
 
 
 def _whom_to_turn_to(contacts: Sequence[Contact], *, anonymous: bool) -> str:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from ombud.answer.contacts import Contacts
 from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Stored
-from ombud.answer.triage import Triage
-from ombud.answer.triage.sensitive import Sensitive
+from ombud.answer.triage.checking import Triage
 from ombud.models import Chat, Reader
 from ombud.retrieve import SearchParts
 from ombud.settings import Settings
@@ -27,10 +26,8 @@ class AnswerParts(NamedTuple):
     """Tells of claims that the rules can neither confirm nor refute; None: they are left out."""
     stored: Stored
     contacts: Contacts
-    sensitive: Sensitive
     personas: Mapping[str, Persona]
-    triage: Triage | None = None
-    """None: by the shipped weights, without vectors."""
+    triage: Triage
     reader: Callable[[], Reader | None] = no_reader
     """Opens what reads passages beside the question; None: sentences are told by their vectors."""
     may_read: bool = True

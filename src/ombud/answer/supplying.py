@@ -13,7 +13,7 @@ from ombud.answer.proof.citing import Stored
 from ombud.answer.triage import TriageResult
 from ombud.index import Filter
 from ombud.retrieve import SearchResult, by_scope
-from ombud.types import Chunk, Document, Hit, Plan, Question
+from ombud.types import Chunk, Document, Hit, Plan, ResolvedQuestion
 
 NOTE = "search: the passages were supplied"
 
@@ -31,17 +31,16 @@ class EvidenceRun(AskRun):
 
     def __init__(
         self,
-        question: Question,
+        resolved: ResolvedQuestion,
         plan: Plan,
         where: Filter,
         parts: AnswerParts,
         on_event: OnEvent | None = None,
         *,
         supplied: SuppliedEvidence,
-        is_private: bool = False,
     ) -> None:
         known = parts._replace(stored=_with_supplied(parts.stored, supplied.hits))
-        super().__init__(question, plan, where, known, on_event, is_private=is_private)
+        super().__init__(resolved, plan, where, known, on_event)
         self.supplied = supplied
 
     async def triage(self) -> None:
@@ -54,7 +53,7 @@ class EvidenceRun(AskRun):
         triaged = super()._triaged()
         if self.supplied.triage:
             return triaged
-        return triaged._replace(label="ordinary", matter=None, settled=True, injected=False)
+        return triaged._replace(label="ordinary", matter=None, injected=False)
 
     async def search(self) -> None:
         """Without a chat model the index is searched as ever, for what its answer tells of the

@@ -1,10 +1,8 @@
 """What the assistant says in its own name. Calm, short, and never advice."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ombud.answer.languages.language import in_any_language, sentence
-from ombud.answer.triage.sensitive import Matter
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
 BROKEN_OFF = (
@@ -48,17 +46,33 @@ PLEASANTRIES: Mapping[str, str] = {
 NOT_SURE = "I am not sure. The closest passages say:"
 
 
-def handoff(
-    matter: Matter, country: str | None, emergency: Mapping[str, str], language: str = "en"
-) -> str:
-    calm = sentence("handoff", language) or CALM
-    if not matter.danger:
-        return calm
-    everywhere = emergency.get("", "")
-    # The organisation's own line holds the numbers to call, in whatever language it is.
-    alarm = (sentence("emergency", language), emergency.get(country or "", everywhere))
-    lines = (calm, *alarm) if matter.perhaps else (*alarm, calm)
-    return "\n\n".join(filter(None, lines))
+def handoff(language: str = "en") -> str:
+    """Return the reply to what a person should help with."""
+    return sentence("handoff", language) or CALM
+
+
+def emergency(number: str, language: str = "en") -> str:
+    """Return whom to call first. number: of the country; empty where none is known."""
+    if not number:
+        return sentence("emergency", language)
+    said = sentence("emergency_number", language) or sentence("emergency_number", "en")
+    return said.replace("{number}", number)
+
+
+def helplines(lines: Sequence[str], language: str = "en") -> str:
+    """Return who listens, day and night. lines: name and number of each."""
+    said = sentence("helplines", language) or sentence("helplines", "en")
+    return said.replace("{lines}", "; ".join(lines))
+
+
+def condolence(language: str = "en") -> str:
+    return sentence("condolence", language) or sentence("condolence", "en")
+
+
+def as_of(day: str, language: str = "en") -> str:
+    """Return the day whose rules an answer states."""
+    said = sentence("as_of", language) or sentence("as_of", "en")
+    return said.replace("{day}", day)
 
 
 def person(language: str = "en") -> str:
@@ -125,12 +139,6 @@ def which_country(names: Sequence[str], language: str) -> str:
 
 def own_rules(language: str) -> str:
     return sentence("own_rules", language) or OWN_RULES
-
-
-def is_asking_country(text: str) -> bool:
-    """Whether an earlier answer asked for the country."""
-    foreign = in_any_language("which_country", "own_rules")
-    return any(asked in text for asked in (WHICH_COUNTRY, OWN_RULES, *foreign))
 
 
 def not_stated(missing: Sequence[str], closest: Sequence[str], language: str = "en") -> str:
@@ -206,17 +214,3 @@ def is_turned_away(text: str) -> bool:
 def is_handed_over(text: str) -> bool:
     """Whether an earlier answer offered a person for what is sensitive."""
     return any(calm in text for calm in (CALM, *in_any_language("handoff")))
-
-
-def is_own(text: str) -> bool:
-    """Whether an earlier answer was the assistant's own wording and nothing of the documents."""
-    foreign = in_any_language("not_found", "unread", "which_country")
-    return text.startswith((NOT_IN_DOCUMENTS, ASKED_BACK, WHICH_COUNTRY, TOO_VAGUE, *foreign))
-
-
-def without_own(text: str) -> str:
-    """An earlier answer without what the assistant said around the documents' words."""
-    for said in in_any_language("closest", "answered", "not_sure", "own_rules"):
-        text = text.replace(said, "")
-    without_reading = re.sub(rf"\n*{READ_AS}.*", "", text.replace(OWN_RULES, ""))
-    return without_reading.replace(NOT_SURE, "").strip()

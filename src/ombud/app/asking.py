@@ -1,7 +1,7 @@
 """Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -15,11 +15,12 @@ from ombud.answer import (
     OnEvent,
     SuppliedEvidence,
     check_components,
+    follows_sensitive,
     guard_search,
     remote_names,
+    resolve_question,
     rules_elsewhere,
     was_handed_over,
-    with_said_country,
 )
 from ombud.app import measuring
 from ombud.app.handoff.offers import offer_of
@@ -33,8 +34,6 @@ from ombud.models import recorded
 from ombud.retrieve import (
     SearchParts,
     SearchResult,
-    follows_by_words,
-    read_question,
 )
 from ombud.retrieve import search as search_index
 from ombud.settings import Planned, plan_for
@@ -46,7 +45,6 @@ from ombud.store import (
     read_reasoning,
 )
 from ombud.store import new_conversation as add_conversation
-from ombud.text import named_countries
 from ombud.types import (
     LONGEST_MESSAGE,
     MOST_MESSAGES,
@@ -59,6 +57,7 @@ from ombud.types import (
     Person,
     Plan,
     Question,
+    ResolvedQuestion,
     Trace,
     recent_history,
 )
@@ -213,15 +212,15 @@ async def _make_answer(
 
     Runs on a thread of its own: it may read the store and work on texts without a detour."""
     workspace.follow_index()
-    question = with_said_country(question, workspace.audiences.current()["countries"])
-    planned = plan_of(workspace, question.asker, plan, served=keep)
-    workspace.expect_reading(planned.plan)
-    where = filter_of(workspace, question, planned.plan)
-    parts = workspace.answering_for(planned.plan)
     is_private = is_private or _is_known_private(workspace, conversation_id)
+    resolved = resolve(workspace, question, is_private=is_private)
+    planned = plan_of(workspace, resolved.asker, plan, served=keep)
+    workspace.expect_reading(planned.plan)
+    where = filter_of(resolved, planned.plan)
+    parts = workspace.answering_for(planned.plan)
     with workspace.reading_place(served=keep) as may_read, recorded() as calls:
         parts = parts._replace(may_read=may_read)
-        run = flow(question, planned.plan, where, parts, on_event, is_private=is_private)
+        run = flow(resolved, planned.plan, where, parts, on_event)
         answer = await run.answer()
         if answer.trace.queries and not answer.trace.evidence:
             workspace.check_index()
@@ -278,17 +277,17 @@ async def _search(
     workspace: Workspace, question: Question, request: Mapping[str, Any], is_private: bool
 ) -> tuple[Evidence, Trace]:
     """Runs on a thread of its own, as `_make_answer` does."""
-    planned = plan_of(workspace, question.asker, request)
-    where = filter_of(workspace, question, planned.plan)
     workspace.follow_index()
+    resolved = resolve(workspace, question, is_private=is_private)
+    planned = plan_of(workspace, resolved.asker, request)
+    where = filter_of(resolved, planned.plan)
     with recorded() as calls:
-        reading = read_question(question, where, workspace.index.known_words)
-        guarded = _guarded(workspace, question, reading.question, is_private)
+        guarded = _guarded(workspace, resolved)
         result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
         if not result.evidence.hits:
             workspace.check_index()
         parts = workspace.answering_for(planned.plan)._replace(knowledge=guarded.knowledge)
-        elsewhere = rules_elsewhere(question, result, where, parts)
+        elsewhere = rules_elsewhere(guarded.question, result, where, parts)
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
     dated = _out_of_force_notes(workspace.today(), chunks)
@@ -318,32 +317,34 @@ def plan_of(
     return planned._replace(plan=own_persona)
 
 
-def filter_of(workspace: Workspace, question: Question, plan: Plan) -> Filter:
-    """Countries: the person's own and those that the question names. Who has none and goes on with
-    a question that named one still means it."""
-    countries: dict[str, None] = {}
-    if question.asker.country:
-        countries[question.asker.country] = None
-    if question.text:
-        known = workspace.audiences.current()["countries"]
-        countries.update(dict.fromkeys(named_countries(question.text, known)))
-        if not countries and follows_by_words(question.text):
-            countries.update(dict.fromkeys(_named_before(question.history, known)))
+def resolve(
+    workspace: Workspace, question: Question, *, is_private: bool = False
+) -> ResolvedQuestion:
+    """Return the question as everything after it reads it. is_private: the conversation is known
+    to hold something sensitive."""
+    wants_privacy = workspace.settings.models.sensitive != "allowed"
+    if wants_privacy and not is_private and question.history:
+        is_private = follows_sensitive(question.history, workspace.answering.triage)
+    return resolve_question(question, workspace.resolving(), is_private=is_private)
+
+
+def filter_of(resolved: ResolvedQuestion, plan: Plan) -> Filter:
+    """Return what hides a passage from the asker: country, permissions, day and source."""
     return Filter(
-        countries=tuple(countries),
-        reader=question.asker,
-        as_of=question.as_of or workspace.today(),
+        countries=resolved.countries,
+        reader=resolved.asker,
+        as_of=resolved.as_of,
         sources=plan.sources,
     )
 
 
-def _named_before(history: Sequence[Message], known: Collection[str]) -> tuple[str, ...]:
-    """In the last turn of the asker that names any."""
-    for message in reversed(history):
-        named = named_countries(message.content, known) if message.role == "user" else ()
-        if named:
-            return named
-    return ()
+def scope_of(workspace: Workspace, person: Person, as_of: date | None = None) -> Filter:
+    """Return what hides a document from a person who asks no question."""
+    return Filter(
+        countries=(person.country,) if person.country else (),
+        reader=person,
+        as_of=as_of or workspace.today(),
+    )
 
 
 def new_conversation(workspace: Workspace, person: Person) -> str:
@@ -412,14 +413,12 @@ def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool
     return is_sensitive_conversation(workspace.store, conversation_id)
 
 
-def _guarded(
-    workspace: Workspace, typed: Question, question: Question, is_private: bool
-) -> _GuardedSearch:
+def _guarded(workspace: Workspace, resolved: ResolvedQuestion) -> _GuardedSearch:
     """What is not answered needs triage only where something could leave this machine."""
     knowledge = workspace.index
     if workspace.settings.models.sensitive == "allowed" or not remote_names(knowledge):
-        return _GuardedSearch(question, knowledge)
-    guarded = guard_search(question, typed, workspace.answering, is_private=is_private)
+        return _GuardedSearch(resolved.for_search(), knowledge)
+    guarded = guard_search(resolved, workspace.answering)
     return _GuardedSearch(guarded.question, guarded.parts.knowledge, guarded.degraded)
 
 

@@ -60,7 +60,7 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
         "chat model": _chat,
         "reranker": partial(_reranker, ask=ask),
         "privacy": _privacy,
-        "model traffic": _traffic,
+        "request routes": _traffic,
         "flags": _flags,
         "prompts": _prompts,
         "sources": _sources,
@@ -291,7 +291,7 @@ def _traffic(workspace: Workspace) -> Check:
     if reranker:
         routes[reranker.name] = route_of_part(reranker)
     lines = [f"{name} {route}" for name, route in routes.items()]
-    return Check("model traffic", True, "; ".join(lines) or "no model is asked")
+    return Check("request routes", True, "; ".join(lines) or "no model is asked")
 
 
 def _flags(workspace: Workspace) -> Check:

@@ -12,7 +12,7 @@ from ombud.index import Filter
 from ombud.retrieve import GraphSearch, neighbourhood
 from ombud.store import Graph, entity_names, graph_digests
 from ombud.store import graph_stats as stored_stats
-from ombud.types import Person, Plan, Question, Status
+from ombud.types import Person, Status
 
 MOST = 60
 """Triplets that are shown of a term."""
@@ -31,9 +31,8 @@ def graph_around(
     Raises NotFound where they say nothing of it.
     """
     everything = Filter(countries=None, reader=None, status=get_args(Status))
-    asked = Question(text=term, asker=person or Person(), as_of=as_of)
     where = (
-        asking.filter_of(workspace, asked, Plan())
+        asking.scope_of(workspace, person, as_of)
         if person
         else everything.model_copy(update={"as_of": as_of})
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-from ombud.app.asking import filter_of
+from ombud.app.asking import scope_of
 from ombud.app.audiences import Audiences
 from ombud.app.purging import note_purge
 from ombud.app.workspace import Workspace
@@ -16,7 +16,7 @@ from ombud.errors import NotFound, SourceError
 from ombud.index import Filter, blocking, is_visible
 from ombud.ingest import delete_documents, original_path
 from ombud.store import find_document, list_documents, read_extracted, text_versions
-from ombud.types import Chunk, Document, Person, Plan, Question, Triplet
+from ombud.types import Chunk, Document, Person, Triplet
 
 BATCH = 500
 PROBE = bytes(4096)
@@ -31,7 +31,7 @@ def documents(
     known = list_documents(workspace.store)
     if person is None:
         return known
-    where = filter_of(workspace, Question(text="", asker=person, as_of=as_of), Plan())
+    where = scope_of(workspace, person, as_of)
     return [document for document in known if is_visible(document, where)]
 
 

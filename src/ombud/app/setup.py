@@ -20,7 +20,7 @@ USERINFO = re.compile(r"(?<=://)[^/@\s\"]+@")
 def named_files(home: Path, settings: Settings) -> list[Path]:
     """Files of the workspace that answers depend on."""
     answer = settings.answer
-    named = (answer.glossary, answer.contacts, answer.sensitive_terms, answer.triage)
+    named = (answer.glossary, answer.contacts, answer.sensitive_terms)
     return [home / name for name in named if name]
 
 

@@ -21,17 +21,16 @@ from zoneinfo import ZoneInfo
 
 from ombud.answer import (
     AnswerParts,
-    FineTunedTriage,
+    FineTunedEncoder,
     Persona,
-    names_fine_tuned,
-    needs_vectors,
-    open_fine_tuned,
-    open_triage,
+    ResolveParts,
+    Triage,
+    TriageClassifier,
+    open_encoder,
     read_ahead,
     read_contacts,
     read_personas,
     read_sensitive,
-    triage_embedder,
 )
 from ombud.app.audiences import KnownAudiences, SeenVersion
 from ombud.app.flags import PROMPTS, check_flags
@@ -69,7 +68,7 @@ from ombud.store import (
     open_store,
     take_lease,
 )
-from ombud.text import forget_passages
+from ombud.text import Calendar, forget_passages
 from ombud.types import Answer, Chunk, Document, Plan
 
 if TYPE_CHECKING:
@@ -170,7 +169,7 @@ class Workspace:
     def warm(self, seconds: float = 0.0) -> bool:
         """Take the index, the documents' words and the small models into memory, as a server does
         at its start, and wait so long for each of the first two. Whether the index is there."""
-        _ = self.fine_tuned_triage
+        _ = self.triage_encoder
         if self.settings.plan.reader != "never" and not self.settings.models.chat:
             _ = self.reader
         if self.index.known_words:
@@ -255,17 +254,11 @@ class Workspace:
         return self._opened(self._opening_reader, "_opening_reader")
 
     @property
-    def fine_tuned_triage(self) -> FineTunedTriage | None:
-        """The second opinion of triage; None where the weights in use go with none, or it cannot be
-        opened."""
-        if not self._has_second_opinion:
+    def triage_encoder(self) -> FineTunedEncoder | None:
+        """The encoder of triage and of follow-ups; None where it cannot be opened."""
+        if self.settings.models.embedder != "minilm":
             return None
-        return self._opened(self._opening_fine_tuned, "_opening_fine_tuned")
-
-    @cached_property
-    def _has_second_opinion(self) -> bool:
-        own_weights = self._own_file(self.settings.answer.triage)
-        return self.settings.models.embedder == "minilm" and names_fine_tuned(own_weights)
+        return self._opened(self._opening_encoder, "_opening_encoder")
 
     def _opened(self, opening: "Future[Opened]", name: str) -> Opened:
         if opening.exception() is not None:  # the next question tries again
@@ -274,9 +267,9 @@ class Workspace:
 
     def expect_reading(self, plan: Plan) -> None:
         """Begin to open what this plan has read for every question, beside all that comes before:
-        the fine-tuned triage, and the small reader."""
-        if self._has_second_opinion:
-            _ = self._opening_fine_tuned
+        the encoder of triage, and the small reader."""
+        if self.settings.models.embedder == "minilm":
+            _ = self._opening_encoder
         if plan.reader == "always" and not self.settings.models.chat:
             _ = self._opening_reader
 
@@ -285,8 +278,8 @@ class Workspace:
         return _begin(self._open_reader)
 
     @cached_property
-    def _opening_fine_tuned(self) -> "Future[FineTunedTriage | None]":
-        return _begin(lambda: self._open_taught(open_fine_tuned, "second opinion of triage"))
+    def _opening_encoder(self) -> "Future[FineTunedEncoder | None]":
+        return _begin(lambda: self._open_taught(open_encoder, "encoder of triage"))
 
     def _open_reader(self) -> Reader | None:
         if self.embedder is None:
@@ -304,16 +297,10 @@ class Workspace:
     @cached_property
     def answering(self) -> AnswerParts:
         settings = self.settings.answer
-        sensitive = read_sensitive(self._own_file(settings.sensitive_terms))
-        own_weights = self._own_file(settings.triage)
-        triage = open_triage(
-            sensitive,
-            triage_embedder(
-                self.embedder, self.settings.models, needs_vectors=needs_vectors(own_weights)
-            ),
-            own_weights,
-            own_terms=bool(settings.sensitive_terms),
-            open_fine_tuned=lambda: self.fine_tuned_triage,
+        triage = Triage(
+            read_sensitive(self._own_file(settings.sensitive_terms)),
+            TriageClassifier(lambda: self.triage_encoder),
+            has_own_terms=bool(settings.sensitive_terms),
         )
         return AnswerParts(
             settings=self.settings,
@@ -323,9 +310,22 @@ class Workspace:
             reader=lambda: self.reader,
             stored=lru_cache(maxsize=256)(self._stored_document),
             contacts=read_contacts(self.home / settings.contacts),
-            sensitive=sensitive,
             personas=self.personas,
             triage=triage,
+        )
+
+    def resolving(self) -> ResolveParts:
+        """Return what a question is resolved with."""
+        general = self.settings.general
+        return ResolveParts(
+            calendar=Calendar(
+                today=self.today(),
+                leave_year=_month_and_day(general.leave_year),
+                fiscal_year=_month_and_day(general.fiscal_year),
+            ),
+            countries=self.audiences.current()["countries"],
+            known_words=self.index.known_words,
+            follow_ups=self.answering.triage.classifier.continues,
         )
 
     def follow_index(self) -> None:
@@ -488,3 +488,8 @@ def create_workspace(folder: Path) -> Path:
             f"{folder} cannot be written: {failed.strerror}.", hint="Choose another folder."
         ) from failed
     return target
+
+
+def _month_and_day(text: str) -> tuple[int, int]:
+    month, day = text.split("-")
+    return int(month), int(day)

@@ -4,8 +4,6 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-import httpx
-
 from ombud.handoff.desks.desk import DeskEvent
 from ombud.types import SharedLink
 
@@ -29,6 +27,8 @@ def safe_url(url: str) -> str:
     """Return the address if a browser may open it: http or https, no password; else nothing."""
     if len(url) > LONGEST_URL or url != _printable(url):
         return ""
+    import httpx  # takes longer to load than a question that needs no desk may wait
+
     try:
         address = httpx.URL(url)
     except httpx.InvalidURL:

@@ -1,8 +1,6 @@
 """Question -> Evidence: strategies make search texts, legs are searched together, fused, and split
 by scope."""
 
-from ombud.retrieve.conversation import aside_free, carry_over, question_parts
-from ombud.retrieve.follow_ups import as_one, follows_by_words, said_whole, stands_alone
 from ombud.retrieve.graph_search import GraphSearch, neighbourhood
 from ombud.retrieve.model import ModelUsage, usage_of
 from ombud.retrieve.parts import SearchParts, SearchResult
@@ -32,13 +30,12 @@ from ombud.retrieve.strategies.glossary import read_glossary
 from ombud.retrieve.strategies.making import strategy_names
 from ombud.retrieve.strategies.own_words import (
     asked_meaning,
-    both_ways,
     query_terms,
     standard_query,
 )
 from ombud.retrieve.strategies.thesaurus.translating import Translation, unread_language
 from ombud.retrieve.terms import chunk_terms
-from ombud.retrieve.vocabularies import Vocabularies, read_question
+from ombud.retrieve.vocabularies import Vocabularies
 
 __all__ = [
     "PARAMETERS",
@@ -56,35 +53,26 @@ __all__ = [
     "Translation",
     "Vocabularies",
     "Weights",
-    "as_one",
-    "aside_free",
     "asked_meaning",
     "asking",
-    "both_ways",
     "by_scope",
-    "carry_over",
     "check_plan",
     "chunk_terms",
     "classify",
     "classify_by_model",
     "find_passages",
-    "follows_by_words",
     "mapped",
     "neighbourhood",
     "open_router",
     "pattern",
     "query_terms",
-    "question_parts",
     "read_glossary",
-    "read_question",
     "reranker_names",
     "router_features",
     "router_scores",
     "router_weights_text",
-    "said_whole",
     "search",
     "standard_query",
-    "stands_alone",
     "strategy_names",
     "unread_language",
     "usage_of",

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from ombud.errors import UnknownName
 from ombud.index import Filter, blocking
 from ombud.retrieve.copies import without_copies
-from ombud.retrieve.follow_ups import on_its_own
 from ombud.retrieve.graph_search import GraphSearch, find_paths, with_paths
 from ombud.retrieve.model import StrategyModel
 from ombud.retrieve.parts import SearchParts, SearchResult
@@ -17,7 +16,7 @@ from ombud.retrieve.rerank.task import RerankParts
 from ombud.retrieve.router.adapting import adapt_plan, adaptive
 from ombud.retrieve.scopes import by_scope, with_counterparts, with_floor
 from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
-from ombud.retrieve.strategies.own_words import leaning, standard_query, with_history
+from ombud.retrieve.strategies.own_words import standard_query
 from ombud.retrieve.strategies.thesaurus.translating import (
     Translation,
     translate,
@@ -52,7 +51,6 @@ class SearchRun:
 
     def __init__(self, question: Question, plan: Plan, where: Filter, index: SearchParts) -> None:
         self.question = question
-        self.own_words = question
         self.plan = plan
         self.where = where
         self.index = index
@@ -66,7 +64,6 @@ class SearchRun:
     async def result(self) -> SearchResult:
         stages = (
             self.translate,
-            self.follow,
             self.adapt,
             self.write_queries,
             self.rank,
@@ -89,7 +86,6 @@ class SearchRun:
         )
         if self.translation.ideas and self.plan.glossary:
             self.question = self.translation.question
-            self.own_words = self.question
         self.clock.lap("strategy")
 
     async def _finds(self, language: str) -> bool:
@@ -100,16 +96,6 @@ class SearchRun:
         first = ranked.hits[:NEAREST]
         same = sum(hit.chunk.language == language for hit in first)
         return 2 * same > len(first)
-
-    async def follow(self) -> None:
-        """Leave out what was said before a new subject. A chat model is given all of it."""
-        if not self.question.history:
-            return
-        if self.index.chat:
-            self.own_words = leaning(self.question)
-            return
-        self.own_words = await on_its_own(self.question, self.plan, self.where, self.index)
-        self.question = self.own_words
 
     async def adapt(self) -> None:
         """Let the complexity of the question set what the plan leaves open."""
@@ -216,7 +202,7 @@ class SearchRun:
             spent=self.model.spent.plus(self.reranked.spent),
             understood=self.model.understood,
             signals=self.signals,
-            question=self.own_words,
+            question=self.question,
             translation=self.translation,
         )
 
@@ -242,7 +228,7 @@ class SearchRun:
         """What a reranker reads: the standalone question, unless that is of no use."""
         understood = self.model.understood
         if understood is None or UNAIDED.issuperset(self._strategies()):
-            return with_history(self.own_words)
+            return self.question.text
         return understood.standalone
 
 

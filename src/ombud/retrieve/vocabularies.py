@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from ombud.errors import OmbudError
 from ombud.index import Engine, Filter, blocking, is_process_ending, is_visible
@@ -18,7 +17,7 @@ from ombud.text import (
     surface_words,
     unknown_words,
 )
-from ombud.types import Chunk, Correction, Message, Question
+from ombud.types import Chunk
 
 BATCH = 500
 """Chunks that are read at once."""
@@ -100,30 +99,6 @@ class _Groups:
         for place in places:
             counts.update(self._counts[place])
         return Vocabulary(counts, with_english=language == "en")
-
-
-class QuestionReading(NamedTuple):
-    question: Question
-    """Without its mistyped words, also in earlier messages of the employee."""
-    changes: tuple[Correction, ...] = ()
-    """Those of the question alone."""
-
-
-def read_question(
-    question: Question, where: Filter, known_words: Vocabularies | None
-) -> QuestionReading:
-    """A question with its mistyped words corrected."""
-    if known_words is None:
-        return QuestionReading(question)
-    corrected = known_words.correct(question.text, where)
-    history: list[Message] = []
-    for message in question.history:
-        if message.role == "user":
-            text = known_words.correct(message.content, where).text
-            message = message.model_copy(update={"content": text})
-        history.append(message)
-    update = {"text": corrected.text, "history": tuple(history)}
-    return QuestionReading(question.model_copy(update=update), corrected.corrections)
 
 
 class _Counting(threading.Thread):

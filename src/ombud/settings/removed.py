@@ -11,6 +11,7 @@ logger = logging.getLogger(__name__)
 REMOVED_SETTINGS: dict[str, str] = {
     "publish.below_floor": "ombud report gaps asks a chat model what contradicts.",
     "publish.contradictions": "ombud report gaps asks a chat model what contradicts.",
+    "answer.triage": "The shipped classifier judges; name further terms in answer.sensitive_terms.",
 }
 """Key -> one sentence on what replaces it. A key is `sync.key`, a section, or `source.*.key`;
 `plan.key` also holds under [country.X], [persona.X], [experiment.X] and in requests; and

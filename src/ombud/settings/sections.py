@@ -1,6 +1,7 @@
 """The sections of `ombud.toml`: typed, few, each with a reason for its default."""
 
 import re
+from datetime import date
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -54,6 +55,22 @@ class GeneralSettings(Section):
     timezone: str = Field(
         "UTC", description="Where a day begins, for effective dates; an IANA name."
     )
+
+    leave_year: str = Field(
+        "01-01", description="First day of the leave year, month and day, such as 04-01."
+    )
+    fiscal_year: str = Field(
+        "01-01", description="First day of the fiscal year, month and day, such as 04-06."
+    )
+
+    @field_validator("leave_year", "fiscal_year")
+    @classmethod
+    def _day_of_year(cls, day: str) -> str:
+        try:
+            date.fromisoformat(f"2001-{day}")
+        except ValueError as unknown:
+            raise ValueError("not a month and a day such as 04-01") from unknown
+        return day
 
     @field_validator("timezone")
     @classmethod
@@ -297,11 +314,6 @@ class AnswerSettings(Section):
         description="A question too vague to search for: offer choices from the headings, or "
         "refuse.",
     )
-    triage: str = Field(
-        "",
-        description="Weights of `python -m research.training.triage`, relative to the workspace; "
-        "empty = the shipped ones.",
-    )
     sensitive_terms: str = Field(
         "", description="Your own file of sensitive terms; empty = the shipped list."
     )
@@ -317,8 +329,9 @@ class AnswerSettings(Section):
     )
     emergency: dict[str, str] = Field(
         {"": EMERGENCY},
-        description="Wording shown first when someone may be in danger, per country; key '' for "
-        "everyone else.",
+        description="Wording shown first when someone may be in danger, per country, in place of "
+        "the public numbers that ship for GB, IE, DE, AT, CH, FR, ES, NL and US; key '' for "
+        "countries that have neither.",
     )
 
     _codes = field_validator("emergency", mode="before")(by_country)

@@ -16,6 +16,8 @@ from ombud.text.clauses import (
     read_sentence,
 )
 from ombud.text.dates import MONTHS
+from ombud.text.days.periods import find_period
+from ombud.text.days.spans import Calendar, Period
 from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
 from ombud.text.language import common_words, detect_language, message_language
 from ombud.text.names.abbreviations import find_abbreviations
@@ -86,11 +88,13 @@ __all__ = [
     "NUMBER_WORDS",
     "OPEN_END",
     "WORDS",
+    "Calendar",
     "CitedPassage",
     "Clause",
     "Corrected",
     "Excess",
     "Narrowing",
+    "Period",
     "Phrases",
     "Quantity",
     "Sentence",
@@ -119,6 +123,7 @@ __all__ = [
     "find_excesses",
     "find_names",
     "find_narrowing",
+    "find_period",
     "find_quotations",
     "fold",
     "forget_passages",

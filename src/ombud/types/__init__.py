@@ -27,6 +27,7 @@ from ombud.types.asking import (
     Plan,
     Query,
     Question,
+    ResolvedQuestion,
     Role,
 )
 from ombud.types.documents import (
@@ -146,6 +147,7 @@ __all__ = [
     "Record",
     "Reference",
     "Relayed",
+    "ResolvedQuestion",
     "Right",
     "Role",
     "Run",

@@ -45,6 +45,51 @@ class Correction(Record):
     meant: str
 
 
+class ResolvedQuestion(Record):
+    """A question as everything after it reads it: made once, before triage, and never rewritten."""
+
+    typed: str
+    text: str
+    """As typed, with spelling corrected."""
+    corrections: tuple[Correction, ...] = ()
+    language: str = "en"
+    standalone: str
+    """What is searched for: with the subject of the turn that it follows."""
+    follows: str = ""
+    """The earlier question whose subject it continues; empty where it opens a subject."""
+    earlier: tuple[str, ...] = ()
+    """What the asker wrote since that subject was opened, oldest first."""
+    asker: Person = Person()
+    """With the country that applies to the question."""
+    countries: tuple[str, ...] = ()
+    """ISO codes of the countries whose documents are searched beside the global ones."""
+    as_of: date
+    """The day whose rules apply."""
+    period: tuple[date | None, date | None] | None = None
+    """First and last day of what the question names in words; None where it names no day."""
+    period_words: str = ""
+    asked_on: date
+    """Today, in the organisation's time zone."""
+    is_private: bool = False
+    """The conversation is known to hold something sensitive."""
+
+    def for_search(self) -> Question:
+        """Return the question that stands alone; its history serves prompts only."""
+        return Question(
+            text=self.standalone,
+            asker=self.asker,
+            history=self._earlier_turns(),
+            as_of=self.as_of,
+        )
+
+    def for_reply(self) -> Question:
+        """Return the question in its own words behind the turns that it follows."""
+        return self.for_search().model_copy(update={"text": self.text})
+
+    def _earlier_turns(self) -> tuple[Message, ...]:
+        return tuple(Message(role="user", content=text) for text in self.earlier)
+
+
 Parameter = Literal["k", "rewrites", "graph_keywords", "graph_depth"]
 """What adaptation may set."""
 

@@ -4,7 +4,7 @@ import pytest
 
 from ombud.answer.quoting.meant_for import is_for_others, named_groups
 from ombud.answer.quoting.spans import candidate_spans
-from ombud.types import Chunk, Evidence, Hit, Message, Person, Question
+from ombud.types import Chunk, Evidence, Hit, Person, Question
 
 HOURS = "Your hours are worked out by the month."
 
@@ -42,8 +42,6 @@ def test_who_names_the_group_is_of_it(text: str) -> None:
     assert not for_others("Part-timers", Question(text=text))
 
 
-def test_a_contract_or_an_earlier_message_names_it_too() -> None:
+def test_a_contract_names_it_too() -> None:
     asker = Person(contract="part-time")
     assert not for_others("Part-timers", Question(text="How many days?", asker=asker))
-    said = (Message(role="user", content="I am part-time."),)
-    assert not for_others("Part-timers", Question(text="How many days?", history=said))

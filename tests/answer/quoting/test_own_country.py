@@ -4,7 +4,7 @@ import pytest
 
 from ombud.answer.quoting.meant_for import favour_own_country
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans
-from ombud.types import Chunk, Evidence, Hit, Message, Person, Question
+from ombud.types import Chunk, Evidence, Hit, Person, Question
 
 RULE = "Insurance begins on the day on which you begin."
 OTHER_RULE = "Insurance is looked after by the health service."
@@ -33,9 +33,8 @@ def is_behind(span: AnswerSpan, question: Question) -> bool:
     return favour_own_country(likely, question)[0].text == OTHER_RULE
 
 
-def asked_in(country: str | None, text: str = WHEN, said: str = "") -> Question:
-    history = (Message(role="user", content=said),) if said else ()
-    return Question(text=text, asker=Person(country=country), history=history)
+def asked_in(country: str | None, text: str = WHEN) -> Question:
+    return Question(text=text, asker=Person(country=country))
 
 
 @pytest.mark.parametrize(
@@ -110,10 +109,8 @@ def test_a_line_above_a_list_says_for_whom_it_is() -> None:
     assert is_behind(item, asked_in("GB"))
 
 
-@pytest.mark.parametrize("said", ["", "What about US employees?"])
-def test_who_names_a_country_is_told_of_it_too(said: str) -> None:
-    text = WHEN if said else "When does insurance begin for US teammates?"
-    asked = asked_in("GB", text, said)
+def test_who_names_a_country_is_told_of_it_too() -> None:
+    asked = asked_in("GB", "When does insurance begin for US teammates?")
     assert not is_behind(first_span(RULE, "Benefits", "US Teammates"), asked)
 
 

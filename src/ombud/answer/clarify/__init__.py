@@ -6,7 +6,6 @@ from ombud.answer.clarify.countries import (
     ElsewhereRules,
     country_choices,
     rules_elsewhere,
-    with_said_country,
 )
 
 __all__ = [
@@ -16,5 +15,4 @@ __all__ = [
     "country_choices",
     "is_vague",
     "rules_elsewhere",
-    "with_said_country",
 ]

@@ -14,9 +14,6 @@ from ombud.retrieve import Translation
 from ombud.text import fold
 from ombud.types import Question
 
-ALARMING = 0.35
-"""Probability of a sensitive message from which "outside" is not said: in other languages than
-English it says little."""
 LEAST_UNDERSTOOD = 0.15
 """Share of a question's words from which passages are shown."""
 WELL_UNDERSTOOD = 0.5

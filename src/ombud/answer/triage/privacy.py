@@ -8,59 +8,47 @@ from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.parts import AnswerParts
-from ombud.answer.triage.classifying import Triage, TriageResult, open_triage
-from ombud.answer.triage.following import triaged_message, triaged_turn
-from ombud.errors import BadSetting
-from ombud.models import Chat, Embedder, is_remote
+from ombud.answer.triage.checking import Triage
+from ombud.models import Chat, is_remote
 from ombud.retrieve import SearchParts, classify
-from ombud.settings import ModelSettings
 from ombud.text import redact
-from ombud.types import PRIVACY, Message, Question
+from ombud.types import PRIVACY, Message, Question, ResolvedQuestion
 
 
 class Guarded(NamedTuple):
-    """A question, and whom it may be put before."""
+    """A question, and the models that it may be put before."""
 
     question: Question
     parts: AnswerParts
     degraded: tuple[str, ...] = ()
 
 
-def guard(
-    question: Question, parts: AnswerParts, triaged: TriageResult, *, is_private: bool = False
-) -> Guarded:
-    """The question with the models that it may be put before. Those on this machine see it all.
+def guard(question: Question, parts: AnswerParts, *, is_private: bool) -> Guarded:
+    """Return the question with the models that may see it; those on this machine see it all.
 
-    is_private: it is known already that its conversation holds something sensitive."""
+    is_private: it or its conversation holds something sensitive."""
     policy = parts.settings.models.sensitive
     names = remote_names(parts.knowledge, parts.chat, parts.verifier)
-    if policy == "allowed" or not names:
-        return Guarded(question, parts)
-    triage = parts.triage or open_triage(parts.sensitive)
-    if not (is_private or triaged.matter or follows_sensitive(question.history, triage)):
+    if policy == "allowed" or not names or not is_private:
         return Guarded(question, parts)
     if policy == "redacted":
         redacted = question.model_copy(update={"text": redact(question.text), "history": ()})
         note = f"{PRIVACY}{_listed(names)} got this without names, numbers and what was said before"
         return Guarded(redacted, parts, (note,))
     note = f"{PRIVACY}kept from {_listed(names)}, which no sensitive conversation reaches"
-    kept = parts._replace(
+    local = parts._replace(
         knowledge=_on_this_machine(parts.knowledge),
-        chat=_kept_here(parts.chat),
-        verifier=_kept_here(parts.verifier),
+        chat=_local_only(parts.chat),
+        verifier=_local_only(parts.verifier),
     )
-    return Guarded(question, kept, (note,))
+    return Guarded(question, local, (note,))
 
 
-def guard_search(
-    question: Question, typed: Question, parts: AnswerParts, *, is_private: bool = False
-) -> Guarded:
-    """The same for a question that is only searched for. typed: as it came in, before words were
-    read otherwise."""
+def guard_search(resolved: ResolvedQuestion, parts: AnswerParts) -> Guarded:
+    """Return the same for a question that is only searched for."""
     parts = parts._replace(chat=None, verifier=None)
-    triage = parts.triage or open_triage(parts.sensitive)
-    triaged = triaged_message(triage, question, typed, parts.knowledge.engine)
-    return guard(question, parts, triaged, is_private=is_private)
+    is_private = resolved.is_private or parts.triage.question(resolved).matter is not None
+    return guard(resolved.for_search(), parts, is_private=is_private)
 
 
 def was_handed_over(history: Sequence[Message]) -> bool:
@@ -71,15 +59,9 @@ def was_handed_over(history: Sequence[Message]) -> bool:
 
 
 def follows_sensitive(history: Sequence[Message], triage: Triage) -> bool:
-    """Whether something in it is sensitive, or was handed over."""
-    for place, message in enumerate(history):
-        if message.role == "assistant" and wording.is_handed_over(message.content):
-            return True
-        if message.role != "user":
-            continue
-        if triaged_turn(triage, message.content, history[:place]).matter:
-            return True
-    return False
+    """Tell whether something in a conversation is sensitive, or was handed over."""
+    messages = [turn.content for turn in history if turn.role == "user"]
+    return was_handed_over(history) or triage.is_sensitive(messages)
 
 
 def refining_knowledge(parts: AnswerParts) -> SearchParts:
@@ -88,7 +70,7 @@ def refining_knowledge(parts: AnswerParts) -> SearchParts:
     knowledge = parts.knowledge
     if parts.settings.models.sensitive == "allowed":
         return knowledge
-    return knowledge._replace(chat=_kept_here(knowledge.chat))
+    return knowledge._replace(chat=_local_only(knowledge.chat))
 
 
 def remote_names(knowledge: SearchParts, *writing: Chat | None) -> tuple[str, ...]:
@@ -104,23 +86,6 @@ def remote_names(knowledge: SearchParts, *writing: Chat | None) -> tuple[str, ..
     return tuple(names)
 
 
-def triage_embedder(
-    embedder: Embedder | None, settings: ModelSettings, *, needs_vectors: bool
-) -> Embedder | None:
-    """What triage may read every message with; None where that would send what is sensitive away.
-    Raises BadSetting where triage can do nothing without it."""
-    if embedder is None or settings.sensitive == "allowed" or not is_remote(embedder):
-        return embedder
-    if needs_vectors:
-        raise BadSetting(
-            "Triage by vectors would send every message, also sensitive ones, to "
-            f"{embedder.fingerprint}.",
-            hint="Train weights with `python -m research.training.triage --no-vectors`, or set "
-            'models.sensitive = "allowed".',
-        )
-    return None
-
-
 def _on_this_machine(knowledge: SearchParts) -> SearchParts:
     """Without an embedder search is by words, and every trace says so; there is no second one
     beside it, for an index holds vectors of one."""
@@ -130,10 +95,12 @@ def _on_this_machine(knowledge: SearchParts) -> SearchParts:
         knowledge = knowledge._replace(embedder=None, router=classify)
     if cross_encoder and is_remote(cross_encoder):
         knowledge = knowledge._replace(cross_encoder=None)
-    return knowledge._replace(chat=_kept_here(knowledge.chat), ranker=_kept_here(knowledge.ranker))
+    return knowledge._replace(
+        chat=_local_only(knowledge.chat), ranker=_local_only(knowledge.ranker)
+    )
 
 
-def _kept_here(chat: Chat | None) -> Chat | None:
+def _local_only(chat: Chat | None) -> Chat | None:
     return chat.on_this_machine() if chat else None
 
 

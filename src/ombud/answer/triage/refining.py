@@ -1,5 +1,5 @@
-"""What a chat model adds to triage. It may raise anything; it may lower only what no term and no
-certainty holds up."""
+"""What a chat model adds to triage: it may raise what the classifier doubts, and lowers nothing
+that needs a person."""
 
 import time
 from collections.abc import Mapping
@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from ombud.answer.triage.classifying import TriageResult
-from ombud.answer.triage.heads import Label
-from ombud.answer.triage.sensitive import Matter
+from ombud.answer.triage.checking import Label, TriageResult
+from ombud.answer.triage.sensitive import UNNAMED, Matter
 from ombud.errors import ModelError
 from ombud.models import Chat, ChatReply
 from ombud.prompts import Prompt
@@ -44,7 +43,7 @@ async def refine(
 
     A model that fails changes nothing but `degraded`.
     """
-    if triaged.settled and not triaged.matter:
+    if triaged.injected or triaged.label in ("sensitive", "person"):
         return Refined(triaged)
     if found.understood:
         return Refined(apply(triaged, ModelVerdict(label=found.understood.triage)))
@@ -90,34 +89,17 @@ async def _ask(
 
 
 def apply(triaged: TriageResult, verdict: ModelVerdict) -> TriageResult:
-    """`triaged` after a model's verdict."""
-    if triaged.matter:
-        return _apply_to_matter(triaged, triaged.matter, verdict)
-    if verdict.label == "sensitive" or verdict.danger:
-        danger = triaged.risky if verdict.danger is None else verdict.danger
-        matter = Matter(
-            "told",
-            triaged.topic,
-            danger=danger,
-        )
+    """Return `triaged` after a model's verdict.
+
+    A model alone hands nothing over: what the classifier finds ordinary is answered, and a person
+    is offered beside. Nothing that the classifier finds sensitive is taken back."""
+    if triaged.label in ("sensitive", "person"):
+        return triaged
+    is_alarming = verdict.label == "sensitive" or bool(verdict.danger)
+    if is_alarming and triaged.offers_person:
+        matter = Matter(UNNAMED, triaged.scores.topic, danger=False)
         return triaged._replace(label="sensitive", matter=matter)
-    if triaged.settled:
-        return triaged
-    return triaged._replace(label=_unsensitive(verdict))
-
-
-def _apply_to_matter(triaged: TriageResult, matter: Matter, verdict: ModelVerdict) -> TriageResult:
-    if verdict.label == "sensitive":
-        danger = matter.danger or bool(verdict.danger)
-        perhaps = matter.perhaps and not verdict.danger
-        return triaged._replace(matter=matter._replace(danger=danger, perhaps=perhaps))
-    if triaged.settled or verdict.danger:
-        return triaged
-    return triaged._replace(
-        label=_unsensitive(verdict),
-        matter=None,
-    )
-
-
-def _unsensitive(verdict: ModelVerdict) -> Label:
-    return "out_of_scope" if verdict.label == "out_of_scope" else "ordinary"
+    if is_alarming:
+        return triaged._replace(label="ordinary", offers_person=True)
+    label: Label = "out_of_scope" if verdict.label == "out_of_scope" else "ordinary"
+    return triaged._replace(label=label)

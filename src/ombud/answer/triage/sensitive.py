@@ -15,7 +15,9 @@ from ombud.errors import BadSetting
 from ombud.text import TermSearch, plain_wording
 
 SHIPPED = Path(__file__).parent / "sensitive.toml"
-TOLD = "told"
+
+
+UNNAMED = "told"
 """Name of a matter that no term names."""
 
 
@@ -24,11 +26,11 @@ class Matter(NamedTuple):
     topic: str
     """Whose contact is offered."""
     danger: bool
-    """Someone may be at risk now: emergency wording comes first."""
+    """Someone may be at risk now: the emergency number comes first."""
+    distress: bool = False
+    """Someone may need to be listened to: helplines come first."""
     weak: bool = False
     """Only a weak term speaks for it."""
-    perhaps: bool = False
-    """In danger perhaps, by likelihood alone: the emergency wording comes last."""
 
 
 class _Group(NamedTuple):

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from ombud.answer import AskRun, with_said_country
+from ombud.answer import AskRun
 from ombud.app import asking, measuring
 from ombud.app.workspace import Workspace
 from ombud.errors import EngineError, NotFound
@@ -200,7 +200,8 @@ async def _answer_again(
 ) -> _Again:
     trace = then.trace
     known = workspace.audiences.current()["countries"]
-    question = with_said_country(question, known)
+    resolved = asking.resolve(workspace, question)
+    resolved = resolved.model_copy(update={"is_private": resolved.is_private or _was_private(then)})
     parts = workspace.answering._replace(countries=known)
     knowledge = parts.knowledge._replace(engine=engine)
     parts = parts._replace(knowledge=knowledge)
@@ -208,8 +209,8 @@ async def _answer_again(
         knowledge = knowledge._replace(chat=None, ranker=None)
         parts = parts._replace(knowledge=knowledge, chat=None)
     plan = trace.plan.model_copy(update={"adaptive": False})  # what adaptation chose stands in it
-    where = asking.filter_of(workspace, question, plan)
-    run = AskRun(question, plan, where, parts, is_private=_was_private(then))
+    where = asking.filter_of(resolved, plan)
+    run = AskRun(resolved, plan, where, parts)
     answer = await run.answer()
     if model or answer.trace.queries == trace.queries:
         return _Again(answer, answer.trace.evidence, notes=[])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ombud.answer import AdvisorRun, wants_person
+from ombud.answer import AdvisorRun, asks_for_person
 from ombud.app import asking
 from ombud.app.handoff.conversing import checked, clock
 from ombud.app.handoff.turns import recover
@@ -258,7 +258,7 @@ async def suggest(workspace: Workspace, conversation_id: str) -> Answer:
     said = [event for event in events if isinstance(event.what, Said) and event.by == "user"]
     if not said:
         raise BadRequest("The employee has said nothing yet.")
-    said = [event for event in said if not wants_person(event.text)] or said
+    said = [event for event in said if not asks_for_person(event.text)] or said
     before = [event for event in events if event.place < said[-1].place]
     question = Question(text=said[-1].text, asker=stands.asker, history=_history(before))
     return await asking.ask(workspace, question, keep=False, flow=AdvisorRun)

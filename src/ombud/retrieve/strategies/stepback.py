@@ -1,6 +1,5 @@
 """The broader question behind the question."""
 
-from ombud.retrieve.strategies.own_words import leaning, with_history
 from ombud.retrieve.strategies.strategy import Rewritten, StrategyParts, same_for_both, tidy_text
 from ombud.types import Plan, Query, Question
 
@@ -9,7 +8,7 @@ async def by_stepback(question: Question, plan: Plan, parts: StrategyParts) -> l
     """The broader question: Zheng et al., Take a Step Back, ICLR 2024."""
     broader = (await parts.model.write("stepback", Rewritten, question)).question
     text = tidy_text(broader)
-    own = with_history(leaning(question)) if plan.stepback_with_question else ""
+    own = question.text if plan.stepback_with_question else ""
     if text and own:
         text = f"{own}\n{text}"
     return same_for_both("stepback", text)

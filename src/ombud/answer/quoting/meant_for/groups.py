@@ -22,10 +22,9 @@ def favour_everyone(spans: Sequence[AnswerSpan], named: Set[int]) -> list[Answer
 
 
 def named_groups(question: Question) -> set[int]:
-    """Groups that the question, what was written before it or the asker's contract names."""
+    """Return groups that the question or the asker's contract names."""
     contract = question.asker.contract or ""
-    written = [turn.content for turn in question.history if turn.role == "user"]
-    return _groups_in(" . ".join((*written, question.text, contract)))
+    return _groups_in(f"{question.text} . {contract}")
 
 
 def is_for_others(span: AnswerSpan, named: Set[int]) -> bool:
@@ -37,6 +36,20 @@ def is_for_others(span: AnswerSpan, named: Set[int]) -> bool:
 def _groups_in(text: str) -> set[int]:
     plain = plain_wording(text)
     return {number for number, group in enumerate(_groups()) if group.search(plain)}
+
+
+def group_words(text: str) -> list[str]:
+    """Return the words of a text that name a group of people, such as "part-timers"."""
+    plain = plain_wording(text)
+    patterns = (*_groups(), _other_groups())
+    return [match[0] for pattern in patterns for match in pattern.finditer(plain)]
+
+
+@cache
+def _other_groups() -> re.Pattern[str]:
+    """Groups that a question may be narrowed to and that sections rarely name."""
+    content = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return term_pattern(content["other_groups"])
 
 
 @cache

@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from ombud.answer.quoting.spans import AnswerSpan, section_of, weighed
-from ombud.retrieve import as_one
 from ombud.text import called_countries, fold, named_countries, remembered
 from ombud.types import Question
 
@@ -48,7 +47,7 @@ def favour_own_country(spans: Sequence[AnswerSpan], question: Question) -> list[
     own = question.asker.country
     if not own:
         return list(spans)
-    asked = {own, *named_countries(as_one(question).text)}
+    asked = {own, *named_countries(question.text)}
     return weighed(spans, SHARE, lambda span: _is_for_others(span, own, asked))
 
 

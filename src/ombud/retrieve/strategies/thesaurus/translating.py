@@ -66,12 +66,11 @@ def translate(question: Question, language: str, glossary: Glossary, engine: Eng
     asking = dict.fromkeys(entry.words for entry in entries if entry.asks)
     names = _of_documents(_names(question.text, language, others), engine)
     text = " ".join([*asking, *ideas, *names])
-    history = tuple(_in_english(turn, language) for turn in question.history)
     unknown = len(others) - len(english)
     known = max(len(ideas), len(set(words)) - unknown)
     return Translation(
         language=language,
-        question=question.model_copy(update={"text": text, "history": history}),
+        question=question.model_copy(update={"text": text}),
         ideas=len(ideas),
         understood=known / (known + unknown),
     )

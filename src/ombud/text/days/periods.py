@@ -1,0 +1,444 @@
+"""Days and periods named in a question: "last year", "ab 1. Januar 2027", "depuis mars"."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from babel import Locale
+
+from ombud.text.analysis import fold
+from ombud.text.days.spans import (
+    Calendar,
+    Period,
+    month_end,
+    moved,
+    unit_period,
+    valid_day,
+    weekday_near,
+    with_preposition,
+    year_period,
+)
+from ombud.text.phrases import WORD, Phrases
+
+LANGUAGES = ("en", "de", "fr", "es")
+UNITS = ("day", "weekend", "week", "month", "quarter", "year", "leave_year", "fiscal_year")
+YEAR_UNITS = ("year", "leave_year", "fiscal_year")
+DAY_OFFSETS = {
+    "today": 0,
+    "tomorrow": 1,
+    "after_tomorrow": 2,
+    "yesterday": -1,
+    "before_yesterday": -2,
+}
+SHIFTS = {"before_last": -2, "last": -1, "this": 0, "next": 1}
+MONTHS_OF_PART = {"quarter": 3, "half": 6}
+RANGE_ENDS = ("to", "until", "in")
+"""Roles of the word between both ends of a range, such as "bis zum" or "au"."""
+NUMERIC_DATE = re.compile(
+    r"(?<![\d.])(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"|(?P<day2>\d\d?)[./](?P<month2>\d\d?)[./](?P<year2>\d{4}))(?![\d.])"
+)
+YEAR = re.compile(r"(?:19|20)\d\d")
+QUARTER = re.compile(r"q([1-4])")
+DAY_NUMBER = re.compile(r"(\d\d?)(?:st|nd|rd|th|er|º)?")
+
+
+class _Token(NamedTuple):
+    role: str
+    value: Any
+    words: str
+    """Folded."""
+    start: int
+    end: int
+
+
+class _Match(NamedTuple):
+    """A date expression and the place of the token behind it."""
+
+    period: Period
+    end: int
+
+
+def find_period(text: str, on: Calendar, language: str = "en") -> Period | None:
+    """Return the first day or period that a text names; None where it names none.
+
+    The words of `language` are tried first, then those of the other languages: a short message
+    rarely shows its own."""
+    order = dict.fromkeys((language, *LANGUAGES))
+    for code in order:
+        if code in LANGUAGES:
+            period = _Reader(text, code, on).find()
+            if period:
+                return period
+    return None
+
+
+class _Reader:
+    """Reads the date expressions of one text with the words of one language."""
+
+    def __init__(self, text: str, language: str, on: Calendar) -> None:
+        self.text = text
+        self.language = language
+        self.on = on
+        self.tokens = _tokens(text, language)
+        self.ahead_words = frozenset(_table()[language]["ahead"])
+        self.back_words = frozenset(_table()[language].get("back", ()))
+        self.is_past = any(token.role == "past" for token in self.tokens)
+
+    def find(self) -> Period | None:
+        for place in range(len(self.tokens)):
+            bounded = self._bounded(place)
+            if bounded:
+                first = self.tokens[place].start
+                last = self.tokens[bounded.end - 1].end
+                return bounded.period._replace(words=self.text[first:last])
+        return None
+
+    def role(self, place: int) -> str:
+        return self.tokens[place].role if 0 <= place < len(self.tokens) else ""
+
+    def value(self, place: int) -> Any:
+        return self.tokens[place].value
+
+    def _bounded(self, place: int) -> _Match | None:
+        """Read an expression together with the preposition before it."""
+        today = self.on.today
+        role = self.role(place)
+        if role in ("from", "between"):
+            match = self._range(self._skip(place + 1))
+            if match:
+                return match
+        if role in ("since", "from", "until", "before", "after"):
+            match = self._expression(self._skip(place + 1), has_preposition=True)
+            if match:
+                return _Match(with_preposition(role, match.period, today), match.end)
+        if role == "in":
+            after = self._skip(place)
+            match = self._expression(after, has_preposition=True)
+            if match:
+                return match
+        return self._expression(place, has_preposition=False)
+
+    def _range(self, place: int) -> _Match | None:
+        """ "between 15 February and 2 March 2027", "vom 8. bis zum 19. Februar"."""
+        first = self._expression(place, has_preposition=True)
+        if first is None and self.role(place) != "number":
+            return None
+        middle = first.end if first else place + 1
+        if self.role(middle) not in RANGE_ENDS:
+            return None
+        last = self._expression(self._skip(middle + 1), has_preposition=True)
+        if last is None or last.period.end is None:
+            return None
+        end = last.period.end
+        if first is None or first.period.start is None:
+            start = valid_day(end.year, end.month, self.value(place))
+        else:
+            start = first.period.start
+        if start and start > end:
+            start = moved(start, "year", end.year - start.year)
+        return _Match(Period(start, end), last.end)
+
+    def _skip(self, place: int) -> int:
+        """Return the place behind prepositions and articles."""
+        while self.role(place) == "in":
+            place += 1
+        return place
+
+    def _expression(self, place: int, *, has_preposition: bool) -> _Match | None:
+        readers: Sequence[Callable[[int], _Match | None]] = (
+            self._edge,
+            self._numeric,
+            self._offset_day,
+            self._in_units,
+            self._ago,
+            self._day_of_month,
+            self._shifted,
+            self._part_of_year,
+        )
+        for read in readers:
+            match = read(place)
+            if match:
+                return match
+        return self._month_or_year(place, has_preposition=has_preposition)
+
+    def _edge(self, place: int) -> _Match | None:
+        """ "the end of the year", "début janvier"."""
+        role = self.role(place)
+        if role not in ("end", "start"):
+            return None
+        match = self._expression(self._skip(place + 1), has_preposition=True)
+        if match is None:
+            match = self._bare_unit(self._skip(place + 1))
+        if match is None:
+            return None
+        day = match.period.end if role == "end" else match.period.start
+        return _Match(Period(day, day), match.end)
+
+    def _bare_unit(self, place: int) -> _Match | None:
+        role = self.role(place)
+        if role not in ("month", "quarter", "year", "leave_year", "fiscal_year"):
+            return None
+        return _Match(unit_period(role, 0, self.on), place + 1)
+
+    def _numeric(self, place: int) -> _Match | None:
+        if self.role(place) != "date":
+            return None
+        day = self.value(place)
+        return _Match(Period(day, day), place + 1)
+
+    def _offset_day(self, place: int) -> _Match | None:
+        role = self.role(place)
+        if role in DAY_OFFSETS:
+            day = self.on.today + timedelta(days=DAY_OFFSETS[role])
+            return _Match(Period(day, day), place + 1)
+        if role == "named_day":
+            month, number = self.value(place)
+            end = place + 1
+            year = self._year_at(end)
+            if year:
+                end += 1
+            named = self._in_likely_year(month, number, year)
+            return _Match(Period(named, named), end)
+        return None
+
+    def _in_units(self, place: int) -> _Match | None:
+        """ "in two weeks", "il y a deux semaines"."""
+        sign = self._direction(place)
+        count_place = place + 1
+        if not sign:
+            sign = self._direction(place - 1)
+            count_place = place
+        if not sign:
+            return None
+        if self.role(count_place) != "number" or self.role(count_place + 1) not in UNITS:
+            return None
+        if self.role(count_place + 2) == "ago":
+            sign = -1
+        day = moved(self.on.today, self.role(count_place + 1), sign * self.value(count_place))
+        return _Match(Period(day, day), count_place + 2)
+
+    def _direction(self, place: int) -> int:
+        """Return 1 for a word such as "in" (two weeks), -1 for "il y a", 0 for any other."""
+        if not 0 <= place < len(self.tokens):
+            return 0
+        token = self.tokens[place]
+        if token.role == "back" or (token.role == "before" and token.words in self.back_words):
+            return -1
+        return int(token.words in self.ahead_words)
+
+    def _ago(self, place: int) -> _Match | None:
+        is_ago = self.role(place) == "number" and self.role(place + 2) == "ago"
+        if not is_ago or self.role(place + 1) not in UNITS:
+            return None
+        day = moved(self.on.today, self.role(place + 1), -self.value(place))
+        return _Match(Period(day, day), place + 3)
+
+    def _day_of_month(self, place: int) -> _Match | None:
+        """ "24 December", "1. Januar 2027", "March 3rd"."""
+        number_place, month_place = place, self._skip(place + 1)
+        if self.role(place) == "month_name":
+            number_place, month_place = place + 1, place
+            if number_place < len(self.tokens) and self._year_at(number_place):
+                return None
+        if self.role(number_place) != "number" or self.role(month_place) != "month_name":
+            return None
+        end = max(number_place, month_place) + 1
+        year_place = self._skip(end)
+        year = self._year_at(year_place)
+        if year:
+            end = year_place + 1
+        day = self._in_likely_year(self.value(month_place), self.value(number_place), year)
+        return _Match(Period(day, day), end) if day else None
+
+    def _shifted(self, place: int) -> _Match | None:
+        """ "next year", "l'année prochaine", "last March", "this Friday"."""
+        for shift_place, name_place in ((place, place + 1), (place + 1, place)):
+            shift = SHIFTS.get(self.role(shift_place))
+            role = self.role(name_place)
+            if shift is None or not role or not self._may_follow(shift_place, name_place):
+                continue
+            end = max(shift_place, name_place) + 1
+            if role in UNITS and role != "day":
+                return _Match(unit_period(role, shift, self.on), end)
+            if role == "weekday":
+                day = weekday_near(self.value(name_place), shift, self.on.today)
+                return _Match(Period(day, day), end)
+            if role == "month_name":
+                return _Match(self._shifted_month(self.value(name_place), shift), end)
+        if self.role(place) == "weekday" and self.role(place - 1) == "in":
+            day = weekday_near(self.value(place), 0, self.on.today)
+            return _Match(Period(day, day), place + 1)
+        return None
+
+    def _may_follow(self, shift_place: int, name_place: int) -> bool:
+        """Tell whether a shift may stand there: "l'année dernière", but never "march past"."""
+        if shift_place < name_place or self.language in ("fr", "es"):
+            return True
+        return self.role(shift_place) == "before_last"
+
+    def _part_of_year(self, place: int) -> _Match | None:
+        """ "Q1", "im ersten Quartal 2026", "the first half of 2026"."""
+        number = 0
+        end = place + 1
+        months = 3
+        if self.role(place) == "quarter_name":
+            number = self.value(place)
+        elif self.role(place) == "ordinal" and self.role(place + 1) in MONTHS_OF_PART:
+            number = self.value(place)
+            months = MONTHS_OF_PART[self.role(place + 1)]
+            end = place + 2
+        if not number or number * months > 12:
+            return None
+        year_place = self._skip(end)
+        year = self._year_at(year_place)
+        if year:
+            end = year_place + 1
+        first = date(year or self.on.today.year, months * (number - 1) + 1, 1)
+        return _Match(Period(first, month_end(moved(first, "month", months - 1))), end)
+
+    def _month_or_year(self, place: int, *, has_preposition: bool) -> _Match | None:
+        if self.role(place) == "month_name":
+            return self._month(place, has_preposition=has_preposition)
+        is_unit = self.role(place) in YEAR_UNITS
+        year_place = self._skip(place + 1) if is_unit else place
+        year = self._year_at(year_place)
+        is_last = year_place == len(self.tokens) - 1 and self.role(place - 1) != "not_a_year"
+        if not year or not (has_preposition or is_unit or is_last):
+            return None
+        starts = {"leave_year": self.on.leave_year, "fiscal_year": self.on.fiscal_year}
+        first = starts.get(self.role(place), (1, 1))
+        return _Match(year_period(year, first), year_place + 1)
+
+    def _month(self, place: int, *, has_preposition: bool) -> _Match | None:
+        year_place = self._skip(place + 1)
+        year = self._year_at(year_place)
+        if not (year or has_preposition):
+            return None
+        month = self.value(place)
+        first = date(year, month, 1) if year else self._likely_month(month)
+        return _Match(Period(first, month_end(first)), year_place + 1 if year else place + 1)
+
+    def _year_at(self, place: int) -> int:
+        """Return the year that a token says; 0 where it says none."""
+        if self.role(place) != "year_number" or self.role(place - 1) == "not_a_year":
+            return 0
+        return int(self.value(place))
+
+    def _in_likely_year(self, month: int, number: int, year: int) -> date | None:
+        """Return a day of the year that is given, else the nearest one in the direction asked."""
+        today = self.on.today
+        if year:
+            return valid_day(year, month, number)
+        around = (today.year - 1, today.year, today.year + 1)
+        days = list(filter(None, [valid_day(other, month, number) for other in around]))
+        if self.is_past:
+            return max((day for day in days if day <= today), default=None)
+        return min((day for day in days if day >= today), default=None)
+
+    def _likely_month(self, month: int) -> date:
+        """Return the first day of the month of that number in the direction that is asked about."""
+        today = self.on.today
+        is_back = self.is_past or any(token.role == "since" for token in self.tokens)
+        if is_back:
+            year = today.year if month <= today.month else today.year - 1
+        else:
+            year = today.year if month >= today.month else today.year + 1
+        return date(year, month, 1)
+
+    def _shifted_month(self, month: int, shift: int) -> Period:
+        today = self.on.today
+        year = today.year
+        if shift < 0 and month >= today.month:
+            year -= 1
+        elif shift > 0 and month <= today.month:
+            year += 1
+        first = date(year, month, 1)
+        return Period(first, month_end(first))
+
+
+def _tokens(text: str, language: str) -> list[_Token]:
+    """Return the words of a text with their roles; other words have the role "word"."""
+    folded = _fold_in_place(text)
+    numeric = {match.start(): match for match in NUMERIC_DATE.finditer(folded)}
+    words = list(WORD.finditer(folded))
+    plain = [match.group() for match in words]
+    tokens: list[_Token] = []
+    place = 0
+    while place < len(words):
+        start, end = words[place].span()
+        written = numeric.get(start)
+        day = _numeric_day(written) if written else None
+        if written and day:
+            tokens.append(_Token("date", day, written.group(), start, written.end()))
+            while place < len(words) and words[place].start() < written.end():
+                place += 1
+            continue
+        length, (role, value) = next(_roles(language).at(plain, place), (1, ("", None)))
+        if not role:
+            role, value = _number_role(plain[place])
+        end = words[place + length - 1].end()
+        tokens.append(_Token(role, value, folded[start:end], start, end))
+        place += length
+    return tokens
+
+
+def _fold_in_place(text: str) -> str:
+    """Fold letters one by one, so that places stay those of the text."""
+    return "".join(fold(letter)[:1] or letter for letter in text)
+
+
+def _numeric_day(written: re.Match[str]) -> date | None:
+    year = int(written["year"] or written["year2"])
+    month = int(written["month"] or written["month2"])
+    number = int(written["day"] or written["day2"])
+    return valid_day(year, month, number)
+
+
+def _number_role(word: str) -> tuple[str, Any]:
+    if YEAR.fullmatch(word):
+        return "year_number", int(word)
+    quarter = QUARTER.fullmatch(word)
+    if quarter:
+        return "quarter_name", int(quarter[1])
+    number = DAY_NUMBER.fullmatch(word)
+    return ("number", int(number[1])) if number else ("word", word)
+
+
+@cache
+def _roles(language: str) -> Phrases[tuple[str, Any]]:
+    phrases: list[tuple[str, tuple[str, Any]]] = []
+    for role, words in _table()[language].items():
+        phrases += _of_role(role, words)
+    for other in _table().values():
+        phrases += [(word, ("not_a_year", None)) for word in other["not_a_year"]]
+    locale = Locale(language)
+    for width in ("wide", "abbreviated"):
+        months = locale.months["format"][width].items()
+        phrases += [(fold(name), ("month_name", number)) for number, name in months]
+    days = locale.days["format"]["wide"].items()
+    phrases += [(fold(name), ("weekday", number)) for number, name in days]
+    return Phrases(phrases)
+
+
+def _of_role(role: str, words: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """Yield the phrases of one line of the table, each with its role and value."""
+    if role == "days":
+        for key, names in words.items():
+            number, month = map(int, key.split("-"))
+            yield from ((name, ("named_day", (month, number))) for name in names)
+    elif role in ("numbers", "ordinals"):
+        kind = role.removesuffix("s")
+        yield from ((word, (kind, number)) for number, word in enumerate(words, start=1))
+    else:
+        yield from ((word, ("in" if role == "ahead" else role, None)) for word in words)
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    path = Path(__file__).with_suffix(".toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
