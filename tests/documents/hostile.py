@@ -5,7 +5,7 @@ import random
 import string
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, product
 
 from . import office
@@ -263,7 +263,7 @@ def _explained_abbreviations() -> bytes:
     return " ".join(pairs).encode()
 
 
-LONG_TEXTS = {
+LONG_TEXTS: Mapping[str, Callable[[], bytes]] = {
     "abbreviations.txt": _explained_abbreviations,
     "brackets.txt": lambda: b"Annual Cash Bonus (ACB) " * 10_000,
     "no-spaces.txt": lambda: b"bonus(ACB)" * 25_000,
