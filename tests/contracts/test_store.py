@@ -161,8 +161,9 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
             db.execute(text("INSERT INTO source (name, path, country) VALUES ('a', '/', '')"))
             db.execute(text("SELECT * FROM no_such_table"))
 
-    with pytest.raises(StoreError, match="no_such_table") as wrong:
+    with pytest.raises(StoreError) as wrong:
         fail()
+    assert "no_such_table" in wrong.value.detail
     assert wrong.value.hint
     assert list_sources(store) == []
 
@@ -243,8 +244,9 @@ def test_whoever_only_reads_cannot_write(store: Store) -> None:
         with store.read() as db:
             db.execute(text("DELETE FROM source"))
 
-    with pytest.raises(StoreError, match=r"read-?only"):
+    with pytest.raises(StoreError) as wrong:
         change()
+    assert "only" in wrong.value.detail
     assert [source.name for source in list_sources(store)] == ["a"]
     # The same connection writes again when it is used for that.
     add_source(store, RecordedSource("b", "/", ""))

@@ -91,7 +91,7 @@ def test_citations_are_found_in_the_texts_that_passages_cover(targets: Both) -> 
     answer = asyncio.run(local.ask(LEAVE, {}))
     assert answer.citations
     for cited in answer.citations:
-        text = remote.text_of(cited.document_id, cited.digest)
+        text = remote.text_of(cited.document_id, cited.version)
         assert text is not None
         assert text[cited.start : cited.end] == cited.quote
         assert remote.text_of(cited.document_id, "another digest") is None
