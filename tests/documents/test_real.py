@@ -59,6 +59,7 @@ def test_every_handbook_page_parses_and_chunks() -> None:
 def test_every_document_parses() -> None:
     """Each PDF, Word and HTML file of all, and each of whatever kind of those that are bundled."""
     paths = {p for p in DATA.rglob("*") if p.suffix in {".pdf", ".docx", ".html"}}
+    paths = {path for path in paths if "faults" not in path.parts}  # some of these must be refused
     read_by_us = kinds() - {".md", ".txt"}
     bundled = {p for p in (DATA / "documents").rglob("*") if p.suffix in read_by_us}
     failed: dict[str, str] = {}
