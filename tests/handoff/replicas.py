@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-BOOT_SECONDS = 60.0
-PATIENCE = 120.0
+BOOT_SECONDS = 180.0
+PATIENCE = 240.0
 """Seconds that something may take while servers are being killed."""
 
 
