@@ -8,8 +8,9 @@ down_revision = "0018"
 
 
 def upgrade() -> None:
-    # SQLite cannot change a primary key.
-    op.rename_table("document_text", "old_document_text")
+    # SQLite cannot change a primary key, and PostgreSQL keeps the name of one with a renamed table.
+    op.execute("CREATE TABLE old_document_text AS SELECT * FROM document_text")
+    op.drop_table("document_text")
     op.create_table(
         "document_text",
         sa.Column("document_id", sa.String(16), nullable=False),
