@@ -14,12 +14,18 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ombud.answer.triage.classifier import CLASSES, DELTA, FOLLOWS, HEADS, LONGEST
+from ombud.answer.triage.classifier import (
+    CLASSES,
+    DELTA,
+    FOLLOWS,
+    HEADS,
+    is_read_by_encoder,
+    turn_text,
+)
 from ombud.answer.triage.phrases import read_message
 from ombud.models.embed.delta import write_delta
 from ombud.models.embed.minilm import installed_minilm
 from ombud.models.embed.onnx_graph import read_safetensors
-from ombud.text import message_language
 from research.training.triage.data import (
     LabelledMessage,
     LabelledTurn,
@@ -62,7 +68,8 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    messages = [m for m in read_messages() if not is_held_out(m.source) and _is_english(m)]
+    messages = [m for m in read_messages() if not is_held_out(m.source)]
+    messages = [message for message in messages if is_read_by_encoder(message.text)]
     turns = [turn for turn in read_turns() if not is_held_out(turn.source)]
     turns += made_turns(turns)
     texts = [read_message(message.text) for message in messages]
@@ -74,11 +81,6 @@ def main() -> None:
     weights = {name: weight.numpy() for name, weight in network.state_dict().items()}
     digest = write_delta(base, weights, DELTA, RANK)
     print(f'DELTA_SHA256 = "{digest}", for src/ombud/answer/triage/classifier.py')
-
-
-def turn_text(earlier: Sequence[str], turn: str) -> str:
-    """Return a turn behind earlier questions as the encoder reads it."""
-    return f"{read_message(turn)[:LONGEST]} [SEP] {read_message(' '.join(earlier))[:LONGEST]}"
 
 
 def made_turns(turns: Sequence[LabelledTurn]) -> list[LabelledTurn]:
@@ -121,10 +123,6 @@ def teach(network: TriageNetwork, ids: Sequence[Sequence[int]], labels: Whole) -
         optimiser.step()
         if number % PROGRESS == PROGRESS - 1:
             print(f"{done:.0%} of {len(steps)} steps, loss {loss.item():.3f}", flush=True)
-
-
-def _is_english(message: LabelledMessage) -> bool:
-    return len(message.text) <= LONGEST and message_language(message.text) == "en"
 
 
 def _labels_of_messages(messages: Sequence[LabelledMessage]) -> Whole:

@@ -66,9 +66,7 @@ ANNOUNCED = ("search", "compose")
 
 class AskRun:
     """One question on its way to its answer. Each stage reads what the ones before it left; one
-    that sets `body` has decided, and the rest of them are left out.
-
-    is_private: the conversation is known to hold something sensitive."""
+    that sets `body` has decided, and the rest of them are left out."""
 
     def __init__(
         self,

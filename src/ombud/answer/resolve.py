@@ -17,6 +17,7 @@ from ombud.index import Filter
 from ombud.retrieve import Vocabularies
 from ombud.text import (
     Calendar,
+    Corrected,
     Period,
     Phrases,
     analyse,
@@ -25,10 +26,11 @@ from ombud.text import (
     fold,
     message_language,
     named_countries,
+    phrase_tables,
     read_country,
     split_words,
 )
-from ombud.types import Correction, Message, Question, ResolvedQuestion
+from ombud.types import Message, Question, ResolvedQuestion
 
 MOST_TURNS = 5
 """Earlier turns that are looked at."""
@@ -65,21 +67,22 @@ def resolve_question(
     A follow-up takes the subject of the asker's last question, never words of an answer. A country
     that a follow-up names, or that the asker says they work in, holds for the rest of the
     conversation."""
-    corrected, corrections = _corrected(question, parts.known_words)
+    corrected = _corrected(question, parts.known_words)
+    text = corrected.text
     conversation = _Conversation(parts, question.asker.country or "")
     for earlier in earlier_questions(question.history):
         conversation.add(earlier)
-    conversation.add(corrected)
+    conversation.add(text)
     topic = conversation.topic
-    language = message_language(" ".join((*topic, corrected)) if topic else corrected)
+    language = message_language(" ".join((*topic, text)))
     period = conversation.period(language)
     today = parts.calendar.today
     as_of = question.as_of or (period.day_nearest(today) if period else today)
-    standalone = _with_day(conversation.standalone(corrected), period, language)
+    standalone = _with_day(conversation.standalone(text), period, language)
     return ResolvedQuestion(
         typed=question.text,
-        text=corrected,
-        corrections=corrections,
+        text=text,
+        corrections=corrected.corrections,
         language=language,
         standalone=standalone,
         follows=topic[0] if topic else "",
@@ -88,7 +91,6 @@ def resolve_question(
         countries=conversation.countries,
         as_of=as_of,
         period=(period.start, period.end) if period else None,
-        period_words=period.words if period else "",
         asked_on=today,
         is_private=is_private,
     )
@@ -235,14 +237,11 @@ def _code_of(name: str, known: Collection[str]) -> str:
     return code if code in known else ""
 
 
-def _corrected(
-    question: Question, known_words: Vocabularies | None
-) -> tuple[str, tuple[Correction, ...]]:
+def _corrected(question: Question, known_words: Vocabularies | None) -> Corrected:
     if known_words is None:
-        return question.text, ()
+        return Corrected(question.text)
     where = Filter(countries=None, reader=question.asker)
-    corrected = known_words.correct(question.text, where)
-    return corrected.text, corrected.corrections
+    return known_words.correct(question.text, where)
 
 
 def _with_day(text: str, period: Period | None, language: str) -> str:
@@ -255,14 +254,7 @@ def _with_day(text: str, period: Period | None, language: str) -> str:
 
 @cache
 def _languages() -> Mapping[str, Mapping[str, Phrases[str]]]:
-    languages: dict[str, Mapping[str, Phrases[str]]] = {}
-    for language, roles in _content().items():
-        languages[language] = {role: _phrases(words) for role, words in roles.items()}
-    return languages
-
-
-def _phrases(words: Sequence[str]) -> Phrases[str]:
-    return Phrases((word, word) for word in words)
+    return phrase_tables(_content())
 
 
 @cache

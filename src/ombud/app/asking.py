@@ -1,7 +1,7 @@
 """Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import partial
@@ -62,6 +62,7 @@ from ombud.types import (
     recent_history,
 )
 
+MakeAnswer = Callable[..., Coroutine[Any, Any, tuple[Answer, str]]]
 TURNS = 10
 """Turns of a stored conversation that an answer looks back on."""
 
@@ -97,8 +98,8 @@ async def ask(
     question = await asyncio.to_thread(_with_history, workspace, question, conversation_id)
     is_private = was_handed_over(question.history)
     question = _looking_back(question)
-    answer = partial(
-        _answer,
+    make = partial(
+        _make_answer,
         workspace,
         question,
         plan=plan or {},
@@ -107,6 +108,7 @@ async def ask(
         keep=keep,
         flow=flow,
     )
+    answer = partial(_answer, workspace, question, make, keep=keep)
     if not conversation_id or not keep:
         return await answer(on_event=on_event, begun=None)
     begin = partial(begin_turn, workspace, conversation_id, question.text, message_key)
@@ -164,27 +166,14 @@ def _held(on_event: OnEvent | None, begun: "asyncio.Task[BegunTurn]") -> OnEvent
 async def _answer(
     workspace: Workspace,
     question: Question,
+    make: MakeAnswer,
     *,
-    plan: Mapping[str, Any],
-    conversation_id: str | None,
-    is_private: bool,
     keep: bool,
-    flow: Callable[..., AskRun],
     on_event: OnEvent | None,
     begun: "asyncio.Task[BegunTurn] | None",
 ) -> Answer:
     """begun: the keeping of the question, which goes on beside its answering."""
-    make = partial(
-        _make_answer,
-        workspace,
-        question,
-        plan=plan,
-        conversation_id=conversation_id,
-        is_private=is_private,
-        keep=keep,
-        flow=flow,
-        on_event=_on_this_loop(on_event),
-    )
+    make = partial(make, on_event=_on_this_loop(on_event))
     answer, reasoning = await run_apart(make)
     if begun is not None:
         turn = await asyncio.shield(begun)

@@ -47,7 +47,7 @@ from ombud.text.numbers import (
     numbers_in,
     plain_decimal,
 )
-from ombud.text.phrases import Phrases
+from ombud.text.phrases import Phrases, phrase_tables
 from ombud.text.quantities import Quantity
 from ombud.text.scope import quantifiers
 from ombud.text.scope.conditions import (
@@ -141,6 +141,7 @@ __all__ = [
     "parties_in",
     "party_spans",
     "passage_of",
+    "phrase_tables",
     "plain_decimal",
     "plain_sentence",
     "plain_wording",

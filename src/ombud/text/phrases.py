@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -74,6 +74,20 @@ class Phrases(Generic[Value]):
             values.add(value)
             place += length
         return frozenset(values)
+
+
+def phrase_tables(
+    content: Mapping[str, Mapping[str, Sequence[str]]],
+) -> dict[str, dict[str, Phrases[str]]]:
+    """Return phrases by language and role, such as ["de"]["greeting"]; each is its own value."""
+    tables: dict[str, dict[str, Phrases[str]]] = {}
+    for language, roles in content.items():
+        tables[language] = {role: _own_values(phrases) for role, phrases in roles.items()}
+    return tables
+
+
+def _own_values(phrases: Sequence[str]) -> Phrases[str]:
+    return Phrases((phrase, phrase) for phrase in phrases)
 
 
 def _descending_length(phrase: tuple[str, object]) -> int:

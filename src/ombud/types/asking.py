@@ -67,7 +67,6 @@ class ResolvedQuestion(Record):
     """The day whose rules apply."""
     period: tuple[date | None, date | None] | None = None
     """First and last day of what the question names in words; None where it names no day."""
-    period_words: str = ""
     asked_on: date
     """Today, in the organisation's time zone."""
     is_private: bool = False
@@ -81,10 +80,6 @@ class ResolvedQuestion(Record):
             history=self._earlier_turns(),
             as_of=self.as_of,
         )
-
-    def for_reply(self) -> Question:
-        """Return the question in its own words behind the turns that it follows."""
-        return self.for_search().model_copy(update={"text": self.text})
 
     def _earlier_turns(self) -> tuple[Message, ...]:
         return tuple(Message(role="user", content=text) for text in self.earlier)

@@ -99,8 +99,7 @@ class FineTunedEncoder:
 
     def continues(self, earlier: Sequence[str], turn: str) -> float:
         """Return the probability that a turn continues the earlier questions, 0 to 1."""
-        text = f"{read_message(turn)[:LONGEST]} [SEP] {read_message(' '.join(earlier))[:LONGEST]}"
-        opens, goes_on = self._logits(text)[-FOLLOWS:]
+        opens, goes_on = self._logits(turn_text(earlier, turn))[-FOLLOWS:]
         return float(1 / (1 + np.exp(opens - goes_on)))
 
     def _run(self, text: str) -> linear.Numbers:
@@ -108,6 +107,11 @@ class FineTunedEncoder:
         vector = self._encoder.embed([text])[0]
         row: linear.Numbers = HEAD_SHARPNESS * heads["heads.weight"] @ vector + heads["heads.bias"]
         return row
+
+
+def turn_text(earlier: Sequence[str], turn: str) -> str:
+    """Return a turn behind earlier questions as the encoder reads it."""
+    return f"{read_message(turn)[:LONGEST]} [SEP] {read_message(' '.join(earlier))[:LONGEST]}"
 
 
 OpenEncoder = Callable[[], FineTunedEncoder | None]
@@ -125,7 +129,7 @@ class TriageClassifier:
         message = read_message(text)
         if not _is_latin(message):
             return Scores()
-        encoder = self.encoder() if _is_read_by_encoder(text) else None
+        encoder = self.encoder() if is_read_by_encoder(text) else None
         logits = encoder.logits(text) if encoder else {}
         probabilities: dict[Head, linear.Numbers] = {}
         reading = TRIAGE_READING.read_once()
@@ -182,7 +186,8 @@ def open_encoder(cache: Path) -> FineTunedEncoder | None:
     return FineTunedEncoder(encoder) if encoder else None
 
 
-def _is_read_by_encoder(text: str) -> bool:
+def is_read_by_encoder(text: str) -> bool:
+    """Tell whether the encoder has a share in the scores of a message."""
     return len(text) <= LONGEST and message_language(text) == LANGUAGE
 
 

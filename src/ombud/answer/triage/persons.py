@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from ombud.text import Phrases, fold, split_words
+from ombud.text import Phrases, fold, phrase_tables, split_words
 
 LONGEST = 60
 """Words that are read of a message."""
@@ -78,12 +78,4 @@ def _length_at(words: Sequence[str], place: int, phrases: Phrases[str]) -> int:
 @cache
 def _languages() -> Mapping[str, Roles]:
     path = Path(__file__).with_name("persons.toml")
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
-    languages: dict[str, Roles] = {}
-    for language, roles in content.items():
-        languages[language] = {role: _phrases(words) for role, words in roles.items()}
-    return languages
-
-
-def _phrases(words: Sequence[str]) -> Phrases[str]:
-    return Phrases((phrase, phrase) for phrase in words)
+    return phrase_tables(tomllib.loads(path.read_text(encoding="utf-8")))

@@ -15,8 +15,6 @@ from ombud.errors import BadSetting
 from ombud.text import TermSearch, plain_wording
 
 SHIPPED = Path(__file__).parent / "sensitive.toml"
-
-
 UNNAMED = "told"
 """Name of a matter that no term names."""
 

@@ -52,8 +52,6 @@ class _Token(NamedTuple):
     value: Any
     words: str
     """Folded."""
-    start: int
-    end: int
 
 
 class _Match(NamedTuple):
@@ -81,7 +79,6 @@ class _Reader:
     """Reads the date expressions of one text with the words of one language."""
 
     def __init__(self, text: str, language: str, on: Calendar) -> None:
-        self.text = text
         self.language = language
         self.on = on
         self.tokens = _tokens(text, language)
@@ -93,9 +90,7 @@ class _Reader:
         for place in range(len(self.tokens)):
             bounded = self._bounded(place)
             if bounded:
-                first = self.tokens[place].start
-                last = self.tokens[bounded.end - 1].end
-                return bounded.period._replace(words=self.text[first:last])
+                return bounded.period
         return None
 
     def role(self, place: int) -> str:
@@ -370,11 +365,11 @@ def _tokens(text: str, language: str) -> list[_Token]:
     tokens: list[_Token] = []
     place = 0
     while place < len(words):
-        start, end = words[place].span()
+        start = words[place].start()
         written = numeric.get(start)
         day = _numeric_day(written) if written else None
         if written and day:
-            tokens.append(_Token("date", day, written.group(), start, written.end()))
+            tokens.append(_Token("date", day, written.group()))
             while place < len(words) and words[place].start() < written.end():
                 place += 1
             continue
@@ -382,7 +377,7 @@ def _tokens(text: str, language: str) -> list[_Token]:
         if not role:
             role, value = _number_role(plain[place])
         end = words[place + length - 1].end()
-        tokens.append(_Token(role, value, folded[start:end], start, end))
+        tokens.append(_Token(role, value, folded[start:end]))
         place += length
     return tokens
 

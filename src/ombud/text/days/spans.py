@@ -19,8 +19,6 @@ class Period(NamedTuple):
 
     start: date | None
     end: date | None
-    words: str = ""
-    """As written in the question."""
 
     def day_nearest(self, today: date) -> date:
         """Return the day of the period whose rules are asked for: today if it lies inside."""

@@ -4,6 +4,7 @@ us" or "polish"."""
 import re
 import tomllib
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -131,7 +132,8 @@ def _mention_at(place: int, words: list[str], tokens: list[_Token], text: str) -
 
 def country_names(codes: Collection[str]) -> list[str]:
     """All names, adjectives and peoples of these countries, in small letters without accents."""
-    return [name.rstrip("*") for name, entry in _names() if entry.code in codes]
+    names = _names_by_code()
+    return [name for code in codes for name in names.get(code, ())]
 
 
 def called_countries() -> dict[str, str]:
@@ -280,6 +282,14 @@ def _names() -> list[tuple[str, _Entry]]:
             entry = _Entry(kind, code)
             names += [(fold_name(name), entry) for name in by_key.get(key, ())]
     return names
+
+
+@lru_cache
+def _names_by_code() -> dict[str, list[str]]:
+    by_code: dict[str, list[str]] = defaultdict(list)
+    for name, entry in _names():
+        by_code[entry.code].append(name.rstrip("*"))
+    return dict(by_code)
 
 
 @lru_cache

@@ -14,7 +14,7 @@ from ombud.retrieve.strategies.thesaurus import (
     policy_vocabulary,
 )
 from ombud.text import analyse, common_words, message_language
-from ombud.types import Message, Question
+from ombud.types import Question
 
 ABBREVIATION = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z])\w+\b")
 """Abbreviations as the organisation writes them: in French "au" is a word, AU is none."""
@@ -51,8 +51,7 @@ def unread_language(text: str, engine: Engine, embedder: Embedder | None) -> str
 
 
 def translate(question: Question, language: str, glossary: Glossary, engine: Engine) -> Translation:
-    """The question, and what the asker said before it, in English words; names and other words that
-    the documents have stay."""
+    """The question in English words; names and other words that the documents have stay."""
     entries = english_words(question.text, language)
     words = _content_words(question.text, language)
     others = _other_words(words, question.text, language, entries)
@@ -122,12 +121,3 @@ def _of_documents(words: list[str], engine: Engine) -> list[str]:
         if any(map(held.get, analysed)):
             known.append(word)
     return known
-
-
-def _in_english(turn: Message, language: str) -> Message:
-    """An earlier turn of the asker in English words, where any are known."""
-    if turn.role != "user":
-        return turn
-    entries = english_words(turn.content, language)
-    known = list(dict.fromkeys(entry.words for entry in entries))
-    return turn.model_copy(update={"content": " ".join(known)}) if known else turn
