@@ -60,7 +60,7 @@ EXPOSURES: tuple[Exposure, ...] = (
     ),
     Exposure(
         role="models.embedder",
-        used_by="search, the choice of quotes, follow-ups",
+        used_by="search, the choice of quotes",
         given="the texts that are searched for, the question, earlier messages of the asker, "
         "sentences of the passages found",
         redacted=f"{REDACTED}, sentences of the passages found",
