@@ -150,3 +150,13 @@ def test_where_the_title_comes_from(source: str, ending: str, title: str) -> Non
 def test_plain_text_has_paragraphs_and_lists() -> None:
     source = "First line\ngoes on.\r\n\r\n- one\r\n- two\n"
     assert blocks(source, "txt") == [("text", "First line goes on."), ("list", "- one\n- two")]
+
+
+def test_mdx_is_markdown_without_its_code() -> None:
+    source = (
+        b"---\ntitle: Leave\n---\nimport Callout from './callout'\nimport {\n  Tabs,\n} from 'tabs'\n\n"
+        b"# Leave\n\n{/* not yet agreed: 30 days */}\nYou get 25 days.\n\n"
+        b"<Callout>Ask your manager.</Callout>\n\n```js\nimport x from 'y'\n```\n\nexport const days = 30\n"
+    )
+    document = parse(source, Document(id="x", source="s", uri="a.mdx", title=""))
+    assert document.text == ("Leave\n\nYou get 25 days.\n\nAsk your manager.\n\nimport x from 'y'")

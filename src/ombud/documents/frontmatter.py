@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from ombud.documents.plain import decode
+from ombud.documents.encodings import decode
 from ombud.errors import SourceError
 
 LONGEST = 16_384
@@ -17,7 +17,7 @@ MOST_BRACKETS = 500
 
 _FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _MAPPING = re.compile(r"^[ \t]*[\w\"'{?&-][^\n]*:|^\s*[{&]", re.MULTILINE)
-_MARKDOWN = {".md", ".markdown"}
+_MARKDOWN = {".md", ".markdown", ".mdx"}
 
 _YAML_ERRORS = (
     yaml.YAMLError,
@@ -39,7 +39,7 @@ def front_matter(data: bytes, uri: str) -> dict[str, Any]:
         return {}
     if not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
         return {}
-    values, _ = split(decode(data))
+    values, _ = split(decode(data).text)
     return values
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ombud.documents.blocks import BlockKind, ParsedFile, pipe_table, tidy, visible
-from ombud.documents.plain import decode
+from ombud.documents.encodings import Decoded, decode
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -34,7 +34,9 @@ _WRAPPERS = re.compile(
     r"</?(?:div|span|b|i|u|em|strong|font|section|article|center|small|big|a|p)\b[^<>]*>",
     re.IGNORECASE,
 )
-_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"<(?:meta[^>]{0,200}charset|\?xml[^>]{0,200}encoding)\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE
+)
 _WIDEST = 200
 """Columns a cell may span; a hostile page says a thousand million."""
 _SHORTEST = 200
@@ -45,7 +47,8 @@ def read(data: bytes, pages: int) -> ParsedFile:
     """The main part of a page: <main> or <article> when there is one, else the body without its
     furniture."""
     del pages
-    tree = LexborHTMLParser(_shallow(_decode(data)))
+    text, loss = _decode(data)
+    tree = LexborHTMLParser(_shallow(text))
     title = tree.css_first("title")
     root = _main_part(tree)
     blocks = _BlockWalk(root).blocks if root else []
@@ -54,7 +57,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
         whole = _BlockWalk(tree.body).blocks
         if _length(whole) > 4 * _length(blocks):
             blocks = whole
-    return ParsedFile(blocks, tidy(title.text()) if title else "")
+    return ParsedFile(blocks, tidy(title.text()) if title else "", loss)
 
 
 def fragment(source: str) -> list[Block]:
@@ -77,14 +80,9 @@ def _length(blocks: list[Block]) -> int:
     return sum(len(block.text) for block in blocks)
 
 
-def _decode(data: bytes) -> str:
+def _decode(data: bytes) -> Decoded:
     named = _CHARSET.search(data[:4096])
-    if named and not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        try:
-            return data.decode(named.group(1).decode("ascii"), errors="replace")
-        except LookupError:
-            pass
-    return decode(data)
+    return decode(data, named.group(1).decode("ascii") if named else "")
 
 
 def _shallow(source: str) -> str:

@@ -9,8 +9,9 @@ from markdown_it.token import Token
 
 from ombud.documents import html
 from ombud.documents.blocks import BlockKind, ParsedFile, pipe_table, tidy, visible
+from ombud.documents.encodings import decode
 from ombud.documents.frontmatter import split
-from ombud.documents.plain import decode, unix_lines
+from ombud.documents.plain import unix_lines
 from ombud.types import Block
 
 _FENCED = re.compile(
@@ -35,13 +36,14 @@ def read(data: bytes, pages: int) -> ParsedFile:
     """Headings, paragraphs, lists with their nesting, pipe and HTML tables, code; front matter is
     left out."""
     del pages
-    _, body = split(decode(data))
+    text, loss = decode(data)
+    _, body = split(text)
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
     parser.enable(["table", "strikethrough"])
     # Indented code is nearly always a list that was indented carelessly.
     parser.disable("code")
     tokens = parser.parse(_outside_code(unix_lines(body)))
-    return ParsedFile(list(_blocks(tokens, 0, len(tokens))))
+    return ParsedFile(list(_blocks(tokens, 0, len(tokens))), loss=loss)
 
 
 def _outside_code(body: str) -> str:

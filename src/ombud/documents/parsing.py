@@ -178,7 +178,7 @@ def readable(uri: str) -> str:
 
 
 PARSERS: dict[str, str] = {
-    "csv": "ombud.documents.csv_table:read",
+    "csv": "ombud.documents.sheets.csv_table:read",
     "docx": "ombud.documents.office.docx:read",
     "docm": "ombud.documents.office.docx:read",
     "eml": "ombud.documents.mail.eml:read",
@@ -186,12 +186,16 @@ PARSERS: dict[str, str] = {
     "html": "ombud.documents.html:read",
     "markdown": "ombud.documents.markdown:read",
     "md": "ombud.documents.markdown:read",
+    "mdx": "ombud.documents.markup.mdx:read",
     "msg": "ombud.documents.mail.msg:read",
     "odt": "ombud.documents.office.odt:read",
     "pdf": "ombud.documents.pdf.parser:read",
+    "pptm": "ombud.documents.office.pptx:read",
     "pptx": "ombud.documents.office.pptx:read",
-    "tsv": "ombud.documents.csv_table:read",
+    "tsv": "ombud.documents.sheets.csv_table:read",
     "txt": "ombud.documents.plain:read",
+    "xht": "ombud.documents.html:read",
+    "xhtml": "ombud.documents.html:read",
     "xlsm": "ombud.documents.office.xlsx:read",
     "xlsx": "ombud.documents.office.xlsx:read",
 }

@@ -1,67 +1,30 @@
-"""Plain text: decoding, and paragraphs between blank lines."""
+"""Plain text: paragraphs between blank lines."""
 
-import codecs
 import re
-import unicodedata
 
 from ombud.documents.blocks import ParsedFile, paragraph, tidy, visible
-from ombud.errors import SourceError
+from ombud.documents.encodings import decode
 from ombud.types import Block
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 _BLANK_LINE = re.compile(r"\n[ \t\f\r]*\n")
 _ITEM = re.compile(r"\s*(?:[-*•–·]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S")
-
-
-def decode(data: bytes) -> str:
-    """The text of a file: byte order mark, else UTF-8, else Windows-1252. Raises SourceError for
-    binary data."""
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return _checked(data.decode(encoding, errors="replace"))
-    if data.count(0) > len(data) // 1000:
-        raise _not_text()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return _checked(data.decode("cp1252", errors="replace"))
-
-
-def _checked(text: str) -> str:
-    """The text; raises SourceError for what was none before it was decoded."""
-    beginning = text[:10_000]
-    strange = sum(map(_is_strange, beginning))
-    if strange > len(beginning) // 50:
-        raise _not_text()
-    return text
-
-
-def _not_text() -> SourceError:
-    return SourceError("The file is not text.", hint="Give it the ending of its real format.")
-
-
-def _is_strange(character: str) -> bool:
-    """Whether it stands in no text: what could not be decoded, control characters, and what
-    Unicode has no character for."""
-    if character == "\ufffd" or unicodedata.category(character) in {"Cn", "Cs"}:
-        return True
-    return character < " " and character not in "\t\r\n\f"
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
     """Paragraphs are separated by blank lines; a paragraph whose lines are items is a list."""
     del pages
+    text, loss = decode(data)
+    return ParsedFile(paragraphs(text), loss=loss)
+
+
+def paragraphs(text: str) -> list[Block]:
+    """The paragraphs and lists of a text."""
     blocks = []
-    text = visible(unix_lines(decode(data)))
-    for part in _BLANK_LINE.split(text):
+    for part in _BLANK_LINE.split(visible(unix_lines(text))):
         lines = [line for line in part.splitlines() if line.strip()]
         if lines:
             blocks.append(_block(lines))
-    return ParsedFile(blocks)
+    return blocks
 
 
 def unix_lines(text: str) -> str:

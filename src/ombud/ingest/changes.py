@@ -19,7 +19,7 @@ from ombud.sources import Ref, Source, apply_metadata, normalise_metadata
 from ombud.store import DocumentEntry, SyncStamp
 from ombud.types import PARSED, Document
 
-_CACHES = ("thumbs.db", "desktop.ini")
+_CACHES = ("thumbs.db", "desktop.ini", ".ds_store")
 _INCOMPLETE = (".crdownload", ".download", ".part", ".partial", ".tmp")
 
 
@@ -176,9 +176,8 @@ def _compare(
             f"The file is larger than {limit} MB.", hint="Raise documents.size_mb to read it."
         )
     data = source.read(ref)
-    facts = dict(ref.facts)
-    if _suffix(ref) in (".md", ".markdown"):
-        facts |= normalise_metadata(front_matter(data, ref.uri), "front matter", strict=False)
+    metadata = normalise_metadata(front_matter(data, ref.uri), "front matter", strict=False)
+    facts = dict(ref.facts) | metadata
     blank = Document(
         id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language=""
     )

@@ -14,26 +14,10 @@ from ombud.sources.metadata import normalise_metadata
 
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
 EVERYTHING = ["**/*"]
-_FILES = frozenset(
-    {
-        ".pdf",
-        ".docm",
-        ".docx",
-        ".pptx",
-        ".xlsm",
-        ".xlsx",
-        ".odt",
-        ".csv",
-        ".tsv",
-        ".txt",
-        ".md",
-        ".markdown",
-        ".html",
-        ".htm",
-        ".eml",
-        ".msg",
-    }
-)
+_FILES = frozenset((
+    ".csv", ".docm", ".docx", ".eml", ".htm", ".html", ".markdown", ".md", ".mdx", ".msg", ".odt",
+    ".pdf", ".pptm", ".pptx", ".tsv", ".txt", ".xht", ".xhtml", ".xlsm", ".xlsx",
+))  # fmt: skip
 """Endings of documents that lie in a site beside its pages."""
 
 

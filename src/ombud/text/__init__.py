@@ -19,7 +19,12 @@ from ombud.text.dates import MONTHS
 from ombud.text.days.periods import find_period
 from ombud.text.days.spans import Calendar, Period
 from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
-from ombud.text.language import common_words, detect_language, message_language
+from ombud.text.language import (
+    common_words,
+    detect_language,
+    language_margin,
+    message_language,
+)
 from ombud.text.names.abbreviations import find_abbreviations
 from ombud.text.names.countries import called_countries, country_names, named_countries
 from ombud.text.names.entities import (
@@ -132,6 +137,7 @@ __all__ = [
     "has_synonyms",
     "is_topic_word",
     "join_groups",
+    "language_margin",
     "leading_party",
     "message_language",
     "name_words",

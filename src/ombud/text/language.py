@@ -67,6 +67,12 @@ def _ranked(text: str) -> tuple[tuple[str, float], ...]:
     return tuple((str(language), float(score)) for language, score in ranked)
 
 
+def language_margin(text: str) -> float:
+    """How much likelier the language of a text is than any other; from 1 on it is certain."""
+    first, second = _ranked(text[:5000])[:2]
+    return (first[1] - second[1]) / SURE
+
+
 # A message of a few words ----------------------------------------------------------------------
 
 

@@ -13,8 +13,8 @@ from email.message import Message
 from email.policy import compat32
 
 from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, tidy
+from ombud.documents.encodings import decode
 from ombud.documents.html import fragment
-from ombud.documents.plain import decode
 from ombud.documents.plain import read as read_plain
 from ombud.errors import SourceError
 from ombud.types import Block
@@ -134,7 +134,7 @@ def _text(part: Message) -> Iterator[Block]:
     if kind not in {"text/plain", "text/html"}:
         return
     charset = part.get_content_charset()
-    text = _decoded(data, charset) if charset else decode(data)
+    text = _decoded(data, charset) if charset else decode(data).text
     if kind == "text/html":
         yield from fragment(text)
     else:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ombud.documents.blocks import ParsedFile, paragraph
+from ombud.documents.encodings import decode
 from ombud.documents.grids import LOOKED_AT, ROWS, headed, too_many_rows
-from ombud.documents.plain import decode
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -20,7 +20,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
 
     Raises SourceError beyond `pages` times 500 rows.
     """
-    text = decode(data)
+    text, loss = decode(data)
     first_line, _, rest = text.partition("\n")
     marker = first_line.strip()
     if len(marker) == 5 and marker.lower().startswith("sep="):
@@ -35,7 +35,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
         raise SourceError(
             "The file is broken or no table.", hint="Save it again as CSV."
         ) from error
-    return ParsedFile(list(_blocks(rows)))
+    return ParsedFile(list(_blocks(rows)), loss=loss)
 
 
 def _filled_rows(text: str, separator: str, pages: int) -> list[list[str]]:
