@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -87,6 +88,25 @@ def test_a_file_that_is_handed_in_is_read_and_answered_from(
     assert "Parking" in client.get("/admin/documents?q=parking").text
     page = client.get(f"/admin/documents/{found.id}")
     assert "Parking at the site costs 3 pounds a day." in page.text
+
+
+def test_what_ends_soon_is_listed_with_its_owner(
+    client: httpx.Client, workspace: Workspace, tmp_path: Path
+) -> None:
+    today = workspace.today()
+    for name, days in (("Masks", 5), ("Lifts", -1), ("Doors", 400)):
+        head = f"---\nowner: facilities\nexpiryDate: {today + timedelta(days=days)}\n---\n"
+        text = f"{head}# {name}\n\n{name} are cleaned every day.\n"
+        client.post("/admin/sources/upload", files={"files": (f"{name}.md", text)})
+        wait_for_sync(client)
+    ending = library.ending_soon(workspace, days=30)
+    assert [(one.title, one.owner) for one in ending] == [("Masks", "facilities")]
+    page = client.get("/admin/documents?q=nothing").text
+    assert "last day" in page
+    assert [name for name in ("Masks", "facilities", "Doors", "Lifts") if name in page] == [
+        "Masks",
+        "facilities",
+    ]
 
 
 @pytest.mark.parametrize("name", ["virus.exe", "noending", ".htaccess", "a.md.sh"])

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from datetime import date
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
@@ -33,6 +34,17 @@ def documents(
         return known
     where = scope_of(workspace, person, as_of)
     return [document for document in known if is_visible(document, where)]
+
+
+def ending_soon(workspace: Workspace, days: int) -> list[Document]:
+    """Published documents whose last day is within so many days, the first to end first."""
+    today = workspace.today()
+    ending: list[tuple[date, Document]] = []
+    for one in list_documents(workspace.store):
+        last_day = one.effective_to
+        if last_day and one.status == "published" and 0 <= (last_day - today).days <= days:
+            ending.append((last_day, one))
+    return [one for _, one in sorted(ending, key=itemgetter(0))]
 
 
 def document(

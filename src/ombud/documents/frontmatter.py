@@ -1,6 +1,11 @@
-"""YAML between two lines of `---` at the very start of a Markdown file."""
+"""Values between two lines of `---` (YAML) or `+++` (TOML), or in a JSON object, at the start of a
+Markdown file; blank lines may stand before them."""
 
+import json
 import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,11 +20,15 @@ LONGEST = 16_384
 MOST_BRACKETS = 500
 """The YAML scanner takes time quadratic in their nesting."""
 
-_FENCE = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
+_FENCE = re.compile(
+    r"\ufeff?\s*(?:(?P<mark>---|\+\+\+)[ \t]*\r?\n(?P<inside>.*?)(?:^|\n)"
+    r"(?:(?P=mark)|\.\.\.)[ \t]*(?:\r?\n|$)|(?=\{\s*\"))",
+    re.DOTALL,
+)
 _MAPPING = re.compile(r"^[ \t]*[\w\"'{?&-][^\n]*:|^\s*[{&]", re.MULTILINE)
 _MARKDOWN = {".md", ".markdown", ".mdx"}
 
-_YAML_ERRORS = (
+_ERRORS = (
     yaml.YAMLError,
     ValueError,
     LookupError,
@@ -27,38 +36,46 @@ _YAML_ERRORS = (
     RecursionError,
     OverflowError,
 )
-"""What the reader of YAML raises on broken files, dates such as 2024-02-31 included."""
+"""What readers of YAML, TOML and JSON raise on broken files, dates such as 2024-02-31 included."""
 
 
 def front_matter(data: bytes, uri: str) -> dict[str, Any]:
-    """The values at the head of a Markdown file; {} when it has none or is no Markdown file.
+    """The values at the head of a Markdown file; {} when it has none or is no Markdown file. What
+    site generators call drafts has `status` "draft", what expires `effective_to`.
 
-    Dates may come as datetime.date. Raises SourceError naming the line when the YAML is broken,
+    Dates may come as datetime.date. Raises SourceError naming the line when the head is broken,
     longer than 16 kB or uses anchors and aliases, which can be made to grow without end."""
     if PurePosixPath(uri).suffix.lower() not in _MARKDOWN:
         return {}
-    if not data.lstrip(b"\xef\xbb\xbf").startswith(b"---"):
-        return {}
     values, _ = split(decode(data).text)
-    return values
+    return values | _lifetime(values)
 
 
 def split(text: str) -> tuple[dict[str, Any], str]:
     """(front matter, body). A rule `---` that opens no mapping is part of the body."""
-    fenced = _FENCE.match(text)
-    if not fenced:
+    opening = _FENCE.match(text)
+    if not opening:
         return {}, text
-    inside = fenced.group(1)
-    body = text[fenced.end() :]
+    if not opening["mark"]:
+        return _split_json(text, opening.end())
+    inside = opening["inside"]
+    body = text[opening.end() :]
     if not inside.strip():
         return {}, body
-    if not _MAPPING.search(inside):
+    is_yaml = opening["mark"] == "---"
+    if is_yaml and not _MAPPING.search(inside):
         return {}, text
     if len(inside) > LONGEST:
         raise SourceError(
-            "The front matter is longer than 16 kB.", hint="Move the text below the second `---`."
+            "The front matter is longer than 16 kB.",
+            hint=f"Move the text below the second `{opening['mark']}`.",
         )
-    values = _load(inside)
+    if inside.count("[") + inside.count("{") > MOST_BRACKETS:
+        raise SourceError(
+            "The front matter nests too many brackets.",
+            hint="Keep only plain values and lists there.",
+        )
+    values = _load_yaml(inside) if is_yaml else _load_toml(inside)
     if values is None:
         return {}, body
     if not isinstance(values, dict):
@@ -66,15 +83,27 @@ def split(text: str) -> tuple[dict[str, Any], str]:
     return {str(name): value for name, value in values.items()}, body
 
 
-def _load(inside: str) -> Any:
+def _split_json(text: str, start: int) -> tuple[dict[str, Any], str]:
+    """(front matter, body) where a JSON object begins at `start`."""
+    head = text[start : start + LONGEST]
+    try:
+        values, end = json.JSONDecoder().raw_decode(head)
+    except _ERRORS as error:
+        raise _invalid(error, "Close the object, within 16 kB.") from error
+    return values, text[start + end :]
+
+
+def _load_toml(inside: str) -> Any:
+    try:
+        return tomllib.loads(inside.replace("\r\n", "\n"))
+    except _ERRORS as error:
+        raise _invalid(error, "Put texts between quotes.") from error
+
+
+def _load_yaml(inside: str) -> Any:
     """What the YAML says; raises SourceError."""
     # YAML takes a tab after a value for an error; editors leave them there, unseen.
     inside = re.sub(r"[ \t\r]+$", "", inside, flags=re.MULTILINE)
-    if inside.count("[") + inside.count("{") > MOST_BRACKETS:
-        raise SourceError(
-            "The front matter nests too many brackets.",
-            hint="Keep only plain values and lists there.",
-        )
     try:
         _check_no_aliases(inside)
         return yaml.safe_load(inside)
@@ -86,12 +115,55 @@ def _load(inside: str) -> Any:
             f"The front matter is not valid YAML: line {line}, {problem}.",
             hint="Put values with `:` or `#` between quotes.",
         ) from error
-    except _YAML_ERRORS as error:
-        problem = str(error).splitlines()[0] if str(error) else "too deep"
+    except _ERRORS as error:
+        raise _invalid(error, "Dates are written YYYY-MM-DD.") from error
+
+
+def _invalid(error: BaseException, hint: str) -> SourceError:
+    problem = str(error).splitlines()[0] if str(error) else "too deep"
+    return SourceError(f"The front matter, from line 2, is not valid: {problem}.", hint=hint)
+
+
+def _lifetime(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Status and last day, where site generators write them in words of their own."""
+    lifetime: dict[str, Any] = {}
+    if isinstance(values.get("status"), str):
+        lifetime["status"] = values["status"].strip().lower()
+    for name, value in values.items():
+        key = name.replace("_", "").replace("-", "").lower()
+        if (key, _switch(value)) in {("draft", True), ("published", False)}:
+            lifetime["status"] = "draft"
+        elif key.startswith("expir") or key in {"validuntil", "validto", "unpublishdate"}:
+            last_day = _day(name, value)
+            if last_day and "effective_to" not in values:
+                lifetime["effective_to"] = last_day
+    return lifetime
+
+
+def _switch(value: Any) -> bool | None:
+    """True or false, written as a text or a number, too; None for anything else."""
+    word = str(value).strip().lower()
+    if word in {"true", "yes", "on", "1"}:
+        return True
+    return False if word in {"false", "no", "off", "0"} else None
+
+
+def _day(name: str, value: Any) -> date | None:
+    """The day that a page expires; None where it says that it does not."""
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    written = str(value).strip()
+    if not any(map(str.isdigit, written)):
+        return None
+    try:
+        return datetime.fromisoformat(written).date()
+    except ValueError as wrong:
         raise SourceError(
-            f"The front matter, from line 2, is not valid: {problem}.",
-            hint="Dates are written YYYY-MM-DD.",
-        ) from error
+            f"The front matter's `{name}` is no day: {written!r}.",
+            hint="Write days as 2026-01-31.",
+        ) from wrong
 
 
 def _check_no_aliases(inside: str) -> None:

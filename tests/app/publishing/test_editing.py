@@ -25,6 +25,10 @@ CHANGES = {"status": "published", "effective_from": date(2027, 1, 1)}
             "---\r\ntitle: A\r\nstatus: published\r\neffective_from: 2027-01-01\r\n---\r\n# A\r\n",
         ),
         (
+            "---\ndraft: true\n---\nA\n",
+            "---\nstatus: published\neffective_from: 2027-01-01\n---\nA\n",
+        ),
+        (
             "\ufeff---\nstatus: draft\n---\nA\n",
             "\ufeff---\nstatus: published\neffective_from: 2027-01-01\n---\nA\n",
         ),
@@ -51,7 +55,9 @@ def test_words_that_yaml_reads_otherwise_are_quoted(word: str) -> None:
     assert front_matter(written, "a.md") == {"owner": word}
 
 
-@pytest.mark.parametrize("text", ["---\n{status: draft, title: A}\n---\nA\n", "\xff"])
+@pytest.mark.parametrize(
+    "text", ["---\n{status: draft, title: A}\n---\nA\n", "\xff", "+++\nweight = 1\n+++\nA\n"]
+)
 def test_what_cannot_be_written_safely_is_not(text: str) -> None:
     with pytest.raises(BadRequest):
         with_front_matter(text.encode("latin-1"), "a.md", CHANGES)

@@ -5,7 +5,7 @@ what it should, nothing is written and the lines are named for a person to write
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import date
 from typing import Any
 
@@ -14,11 +14,11 @@ from ombud.errors import BadRequest, SourceError
 from ombud.sources import normalise_metadata, read_yaml
 
 _HEAD = re.compile(
-    r"(\ufeff?---[ \t]*\r?\n)(.*?)((?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$))", re.DOTALL
+    r"(\ufeff?\s*---[ \t]*\r?\n)(.*?)((?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$))", re.DOTALL
 )
 _PLAIN = re.compile(r"[A-Za-z][\w./@-]*")
 _WORDS_OF_YAML = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
-MARKDOWN = (".md", ".markdown")
+MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 def with_front_matter(data: bytes, name: str, changes: Mapping[str, Any]) -> bytes:
@@ -34,8 +34,11 @@ def with_front_matter(data: bytes, name: str, changes: Mapping[str, Any]) -> byt
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = newline.join(_yaml_lines(changes))
     head = _HEAD.match(text) if before else None
+    if before and not head:
+        raise _unwritable(name, changes)
     if head:
-        kept = _without_keys(head[2], changes)
+        replaced = {*changes, "draft", "published"} if "status" in changes else set(changes)
+        kept = _without_keys(head[2], replaced)
         inside = newline.join(part for part in (kept, lines) if part)
         end = head[3].lstrip("\r\n")
         made = f"{head[1]}{inside}{newline}{end}{text[head.end() :]}"
@@ -101,7 +104,7 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _without_keys(head: str, keys: Mapping[str, Any]) -> str:
+def _without_keys(head: str, keys: Set[str]) -> str:
     """The lines of a head but those of these keys, and what is indented below them."""
     kept: list[str] = []
     is_dropped = False

@@ -118,6 +118,7 @@ def documents(
         count=len(found),
         states=Counter(one.status for one in known),
         today=workspace.today(),
+        ending=library.ending_soon(workspace, days=30),
     )
 
 
