@@ -14,6 +14,7 @@ from ombud.answer.confidence import (
 from ombud.answer.contacts import read_contacts
 from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
+from ombud.answer.proof.citing import as_markdown
 from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.matters import MatterBank, pack_bank
 from ombud.answer.quoting.reading import NOT_READ, joined, passage_of, read_evidence
@@ -59,6 +60,7 @@ __all__ = [
     "SuppliedEvidence",
     "Triage",
     "TriageClassifier",
+    "as_markdown",
     "asks_for_person",
     "candidate_spans",
     "check_claim",

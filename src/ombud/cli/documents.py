@@ -140,6 +140,7 @@ def _reader(country: str, roles: list[str]) -> "Person | None":
 
 def _say(document: "Document") -> None:
     from ombud.documents import describe_loss
+    from ombud.text import with_links
     from ombud.types import CONTENT
 
     facts = document.model_dump(mode="json", exclude={*CONTENT, "title", "loss"})
@@ -149,4 +150,4 @@ def _say(document: "Document") -> None:
             print(f"  {name}: {value}")
     if document.loss:
         print(f"  left out: {describe_loss(document.loss)}")
-    print(f"\n{document.text}")
+    print(f"\n{with_links(document.text, 0, document.annotations, escape=str)}")

@@ -25,6 +25,7 @@ from ombud.text.language import (
     language_margin,
     message_language,
 )
+from ombud.text.markdown import links_of_words, read_rows, shown_host, with_links
 from ombud.text.names.abbreviations import find_abbreviations
 from ombud.text.names.countries import called_countries, country_names, named_countries
 from ombud.text.names.entities import (
@@ -81,7 +82,6 @@ from ombud.text.spelling import (
     surface_words,
     unknown_words,
 )
-from ombud.text.tables import read_rows
 from ombud.text.units import units_named
 from ombud.text.wording import TermSearch, plain_wording, term_pattern
 
@@ -139,6 +139,7 @@ __all__ = [
     "join_groups",
     "language_margin",
     "leading_party",
+    "links_of_words",
     "message_language",
     "name_words",
     "named_countries",
@@ -159,6 +160,7 @@ __all__ = [
     "read_sentence",
     "redact",
     "remembered",
+    "shown_host",
     "split_sentences",
     "split_words",
     "surface_words",
@@ -166,5 +168,6 @@ __all__ = [
     "unit_kinds",
     "units_named",
     "unknown_words",
+    "with_links",
     "word_stem",
 ]

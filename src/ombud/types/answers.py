@@ -4,7 +4,7 @@ from datetime import date
 from typing import Literal
 
 from ombud.types.asking import Plan, Query
-from ombud.types.documents import Chunk, Triplet, text_version
+from ombud.types.documents import Annotation, Chunk, Triplet, text_version
 from ombud.types.people import HandoffReason
 from ombud.types.records import Record
 
@@ -85,6 +85,8 @@ class Citation(Record):
     """Digest of the document version that the offsets count in."""
     parser: str = ""
     """Version of the parsers that made the text that the offsets count in."""
+    annotations: tuple[Annotation, ...] = ()
+    """Links and footnote marks of the quote; their offsets count in the document."""
     trail: tuple[str, ...] = ()
     scope: Scope = "shared"
     effective_from: date | None = None

@@ -4,7 +4,9 @@ Offsets are Unicode code points into `Document.text`, end exclusive. Pages count
 days."""
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from ombud.types.records import Record
 
@@ -38,7 +40,7 @@ class Annotation(Record):
     """Offsets into `Document.text`. Struck words are not part of it: they lie between two of its
     characters, start = end."""
     kind: Literal["link", "struck", "footnote"]
-    url: str = ""
+    url: Annotated[str, Field(pattern="^((?i:https?|mailto):|$)")] = ""
     """Of a link: http, https or mailto."""
     text: str = ""
     """The struck words, or the note that a footnote mark leads to."""
@@ -112,6 +114,15 @@ class Document(Record):
     def version(self) -> str:
         """Names this text of the document."""
         return text_version(self.digest, self.parser)
+
+    def annotations_in(self, start: int, end: int) -> tuple[Annotation, ...]:
+        """Links and footnote marks within an interval of the text, cut to it."""
+        cut: list[Annotation] = []
+        for one in self.annotations:
+            if one.kind != "struck" and one.start < end and one.end > start:
+                bounds = {"start": max(one.start, start), "end": min(one.end, end)}
+                cut.append(one.model_copy(update=bounds))
+        return tuple(cut)
 
 
 CONTENT = ("text", "blocks", "annotations")

@@ -24,6 +24,7 @@ from ombud.text import read_country
 from ombud.types import (
     LONGEST_MESSAGE,
     MOST_MESSAGES,
+    Annotation,
     Audience,
     Chunk,
     Document,
@@ -85,6 +86,7 @@ Key = Annotated[str, AfterValidator(_uuid), WithJsonSchema({"type": "string", "f
 Day = Annotated[date, BeforeValidator(_iso_day)]
 Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION), AfterValidator(_words)]
 Name = Annotated[str, Field(max_length=200)]
+Annotations = Annotated[tuple[Annotation, ...], Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
 
 
@@ -148,6 +150,7 @@ class EvidenceIn(Shape):
     effective_to: date | None = None
     digest: Name = ""
     parser: Name = ""
+    annotations: Annotations = ()
 
     def noun(self, rank: int) -> Hit:
         """rank: from 1; scores as it where it has none."""
@@ -222,6 +225,8 @@ class HitOut(Shape):
     """Of the document version that the offsets count in."""
     parser: str
     """Version of the parsers that made that text."""
+    annotations: tuple[Annotation, ...]
+    """Links and footnote marks of the text; their offsets count in the document."""
 
 
 class SearchOut(Shape):

@@ -19,13 +19,14 @@ from ombud.answer.compose.repairing import mended, repair_prompt, taken_back
 from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
 from ombud.answer.languages.language import written_in
 from ombud.answer.personas.personas import Persona
-from ombud.answer.proof.citing import Composed, Stored, inert, marked, number
+from ombud.answer.proof.citing import Composed, Stored, escaped, inert, marked, number
 from ombud.answer.proof.proving import TOO_MUCH, Proof, Prover
 from ombud.answer.wording import BROKEN_OFF
 from ombud.errors import MalformedOutput, ModelError
 from ombud.models import Chat, ChatReply
 from ombud.retrieve import ModelUsage, usage_of
-from ombud.types import Citation, Claim, Evidence, Hit, Outcome, Plan, Question
+from ombud.text import links_of_words, with_links
+from ombud.types import Annotation, Citation, Claim, Evidence, Hit, Outcome, Plan, Question
 
 LONGEST_SUGGESTION = LONGEST_COVERS = 150
 MOST_SUGGESTIONS = 3
@@ -339,7 +340,7 @@ class _Composition:
                 )
             )
             start = end
-        paragraphs = [marked(claim.text, claim.citations) for claim in claims]
+        paragraphs = [_paragraph(claim, distinct) for claim in claims]
         composed = Composed(tuple(claims), tuple(distinct), "\n\n".join(paragraphs))
         left_out = len(drafted) - len(standing)
         return with_left_out(composed, left_out, first=checked.first_fell)
@@ -373,6 +374,14 @@ class _Composition:
             if fits and self.prover.borne_out(line, source.passage):
                 covers[chunk_id] = line
         return covers
+
+
+def _paragraph(claim: Claim, citations: Sequence[Citation]) -> str:
+    """A claim with its markers, and the links of the words that it has of what it cites."""
+    links: list[Annotation] = []
+    for place in claim.citations:
+        links += links_of_words(claim.text, citations[place])
+    return marked(with_links(claim.text, 0, links, escaped), claim.citations)
 
 
 def reason(failed: ModelError) -> str:

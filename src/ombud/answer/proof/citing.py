@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ombud.answer.proof.verifying import check_quote
-from ombud.types import Citation, Claim, Document, Hit
+from ombud.text import with_links
+from ombud.types import Annotation, Citation, Claim, Document, Hit
 
 LOOKS = re.compile(r"</?(?:em|strong|b|i|u|s|span|small|mark|sub|sup)(?:\s[^<>]*)?>", re.IGNORECASE)
 """Tags that only say how words look."""
@@ -45,6 +46,7 @@ def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
         end=end,
         digest=chunk.digest,
         parser=chunk.parser,
+        annotations=document.annotations_in(start, end),
         trail=chunk.trail,
         scope="local" if chunk.countries else "shared",
         effective_from=chunk.effective_from,
@@ -86,14 +88,19 @@ def inert(text: str) -> str:
     return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", without_links)
 
 
-def marked(text: str, places: Sequence[int]) -> str:
-    """`text` with its markers, [1] for place 0; under a table they stand on a line of their own."""
+def as_markdown(text: str, start: int = 0, annotations: Sequence[Annotation] = ()) -> str:
+    """Markdown of `text`, which begins at `start` of its document: its own links and tags can be
+    read, not followed; live are those of the annotations alone."""
+    return with_links(text, start, annotations, lambda words: inert(escaped(words)))
+
+
+def marked(markdown: str, places: Sequence[int]) -> str:
+    """With its markers, [1] for place 0; under a table they stand on a line of their own."""
     markers = ""
     for place in dict.fromkeys(places):
         markers += f"[{place + 1}]"
-    text = escaped(text)
     if not markers:
-        return text
-    if text.rstrip().endswith("|"):
-        return f"{text}\n\n{markers}"
-    return f"{text.rstrip()} {markers}"
+        return markdown
+    if markdown.rstrip().endswith("|"):
+        return f"{markdown}\n\n{markers}"
+    return f"{markdown.rstrip()} {markers}"

@@ -64,7 +64,7 @@ class Prover:
         for hit in self._labels.values():
             examine_claim(ANYTHING, [hit.chunk], self._question)
             _quotable(hit.chunk.text, hit.chunk.language)
-            self._stored(hit.chunk.document_id, hit.chunk.digest)
+            self._stored(hit.chunk.document_id, hit.chunk.version)
 
     def prove(self, claim: DraftClaim) -> Proof:
         key = _key(claim)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ombud.answer import wording
-from ombud.answer.proof.citing import Composed, Stored, cite, escaped, inert, number
+from ombud.answer.proof.citing import Composed, Stored, as_markdown, cite, inert, number
 from ombud.answer.quoting.runs import kind_of, pieces_in, run_of, together
 from ombud.answer.quoting.spans import (
     ANNOUNCES,
@@ -69,14 +69,14 @@ def quote_spans(
         )
         heading = _heading(first, several_documents=several_documents)
         if heading and heading != last_heading:
-            paragraphs.append(f"**{inert(escaped(heading))}**")
+            paragraphs.append(f"**{as_markdown(heading)}**")
         last_heading = heading
         if _says_the_same(lead, heading):
             lead = ""
         shown = _text(
             group, lead, is_listed=is_listed, markers=True, stored=stored, applying=applying
         )
-        paragraphs.append(inert(shown))
+        paragraphs.append(shown)
         left_out = _left_out(group, pieces, run, applying, stored)
         if left_out:
             paragraphs.append(left_out)
@@ -143,7 +143,7 @@ class _Table(NamedTuple):
 def _table_around(row: AnswerSpan, stored: Stored) -> _Table | None:
     """None where the document is not kept, or has no head above its rows."""
     chunk = row.hit.chunk
-    document = stored(chunk.document_id, chunk.digest)
+    document = stored(chunk.document_id, chunk.version)
     if document is None:
         return None
     above = document.text[: row.start].split("\n")
@@ -242,21 +242,28 @@ def _text(
     stored: Stored,
     applying: Applying = NOBODY,
 ) -> str:
-    """A group as Markdown; lead: the line that introduces its list; is_listed: whether that has
-    other items, shown or not; markers: with the numbers of its citations, and brackets of the
-    documents' own escaped. A row that applies is marked behind its last cell."""
-    kind = kind_of(group[0].span)
+    """A group; lead: the line that introduces its list; is_listed: whether that has other items,
+    shown or not; markers: as Markdown, with the numbers of its citations and its links. A row that
+    applies is marked behind its last cell."""
+    first = group[0].span
+    kind = kind_of(first)
     lines = _lines(group, kind, markers=markers, applying=applying)
+    if markers:
+        lead = _linked_above(lead, first, stored)
     if kind == "item" and (len(lines) > 1 or is_listed):
         return _listed(group, lines, lead, stored, markers=markers)
     if kind == "row":
-        return "\n".join([table_head(group[0].span), *lines])
+        head = table_head(first)
+        return "\n".join([as_markdown(head) if markers else head, *lines])
     if kind == "text":
         return " ".join(lines)
-    if goes_on_in_item(group[0].span):
+    if goes_on_in_item(first):
         return lines[0]
-    parent = _parent_of(group[0].span, stored)
-    return " ".join(filter(None, (lead, parent and parent.text, lines[0])))
+    parent = _parent_of(first, stored)
+    above = parent.text if parent else ""
+    if markers:
+        above = _linked_above(above, first, stored)
+    return " ".join(filter(None, (lead, above, lines[0])))
 
 
 def _listed(
@@ -269,7 +276,8 @@ def _listed(
         parent = _parent_of(piece.span, stored)
         if parent and parent.start not in levels:
             levels[parent.start] = 0
-            items.append(f"- {escaped(parent.text) if markers else parent.text}")
+            text = _linked_above(parent.text, piece.span, stored) if markers else parent.text
+            items.append(f"- {text}")
         level = levels[parent.start] + 1 if parent else 0
         levels[_start_of_line(piece.span)] = level
         items.append(f"{INDENT * level}- {line}")
@@ -328,7 +336,7 @@ def line_above_list(item: AnswerSpan, stored: Stored) -> str:
     """The line that introduces the list of an item, also where it stands in an earlier passage:
     "Nobody may use it to:" turns the items round."""
     chunk = item.hit.chunk
-    document = stored(chunk.document_id, chunk.digest)
+    document = stored(chunk.document_id, chunk.version)
     if item.lead or document is None:
         return item.lead.strip()
     above = document.text[: item.start].rsplit("\n", MOST_LINES + 1)
@@ -342,7 +350,7 @@ def line_above_list(item: AnswerSpan, stored: Stored) -> str:
 def _parent_of(item: AnswerSpan, stored: Stored) -> _Parent | None:
     """None of an item that stands under no other."""
     chunk = item.hit.chunk
-    document = stored(chunk.document_id, chunk.digest)
+    document = stored(chunk.document_id, chunk.version)
     if document is None:
         return None
     above = document.text[: item.start].rsplit("\n", MOST_LINES + 1)
@@ -356,6 +364,15 @@ def _parent_of(item: AnswerSpan, stored: Stored) -> _Parent | None:
     return None
 
 
+def _linked_above(words: str, span: AnswerSpan, stored: Stored) -> str:
+    """Markdown of words that stand above a span of the document, with their links."""
+    document = stored(span.hit.chunk.document_id, span.hit.chunk.version)
+    start = document.text.rfind(words, 0, span.start) if document else -1
+    if document is None or start < 0:
+        return as_markdown(words)
+    return as_markdown(words, start, document.annotations)
+
+
 def _introduces(line: str) -> bool:
     return bool(LEAD_IN.search(line) or ANNOUNCES.search(line))
 
@@ -366,6 +383,8 @@ def _indent(line: str) -> int:
 
 def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
     text = piece.span.text
+    if markers:
+        text = as_markdown(text, piece.span.start, piece.span.hit.chunk.annotations)
     if kind == "item":
         text = LIST_MARK.sub("", text)
     text = text.strip()
@@ -373,9 +392,9 @@ def _line(piece: _Piece, kind: str, *, markers: bool, fact: str = "") -> str:
         return text
     marker = f" [{piece.place + 1}]"
     if kind == "row":
-        mark = f" ← **{fact}**" if fact else ""
-        return f"{escaped(text).rstrip('|').rstrip()}{marker}{mark} |"
-    return escaped(text) + marker
+        mark = f" ← **{inert(fact)}**" if fact else ""
+        return f"{text.rstrip('|').rstrip()}{marker}{mark} |"
+    return text + marker
 
 
 def _heading(span: AnswerSpan, *, several_documents: bool) -> str:

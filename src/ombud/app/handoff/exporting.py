@@ -3,6 +3,7 @@ advisor wrote."""
 
 from collections.abc import Iterable
 
+from ombud.answer import as_markdown
 from ombud.app import asking
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
@@ -51,8 +52,8 @@ def _sources(citations: Iterable[Citation]) -> str:
     lines: list[str] = []
     for number, citation in enumerate(citations, start=1):
         page = f", page {citation.page}" if citation.page else ""
-        quote = _line(citation.quote)
-        lines.append(f"{number}. {citation.title}{page} ({citation.uri}): “{quote}”")
+        quote = as_markdown(citation.quote, citation.start, citation.annotations)
+        lines.append(f"{number}. {citation.title}{page} ({citation.uri}): “{_line(quote)}”")
     return "\n".join(lines)
 
 

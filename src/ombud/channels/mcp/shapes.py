@@ -10,6 +10,7 @@ class CitedSentence(BaseModel):
     quote: str = Field(description="Letter by letter as it stands in the document.")
     document_id: str
     page: int | None = None
+    links: list[str] = Field(default=[], description="Addresses that the sentence links to.")
 
 
 class PolicyAnswer(BaseModel):

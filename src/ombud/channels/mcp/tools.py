@@ -1,6 +1,6 @@
 """The tools themselves; imported where the package `mcp` is."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from datetime import date
 from typing import Annotated, Any, TypeVar
 
@@ -18,7 +18,8 @@ from ombud.channels.mcp.shapes import (
     PolicyText,
 )
 from ombud.errors import BadRequest, OmbudError
-from ombud.types import Answer, Contact, Hit, Person, Question
+from ombud.text import with_links
+from ombud.types import Annotation, Answer, Contact, Hit, Person, Question
 
 T = TypeVar("T")
 Asked = Context[Any, Any]
@@ -79,11 +80,12 @@ class Tools:
         parts = max(1, -(-len(found.text) // PART))
         if part > parts:
             raise BadRequest(f"The document has {parts} parts.", hint=f"1 to {parts}.")
+        start = (part - 1) * PART
         return PolicyText(
             document_id=found.id,
             title=found.title,
             uri=found.uri,
-            text=found.text[(part - 1) * PART : part * PART],
+            text=_linked(found.text[start : start + PART], start, found.annotations),
             part=part,
             parts=parts,
             countries=list(found.countries),
@@ -127,6 +129,11 @@ def _iso(day: date | None) -> str:
     return day.isoformat() if day else ""
 
 
+def _linked(text: str, start: int, annotations: Sequence[Annotation]) -> str:
+    """Words of a document as they stand there, its links as Markdown."""
+    return with_links(text, start, annotations, escape=str)
+
+
 def _answer(answer: Answer) -> PolicyAnswer:
     cited: list[CitedSentence] = []
     for number, one in enumerate(answer.citations, start=1):
@@ -138,6 +145,7 @@ def _answer(answer: Answer) -> PolicyAnswer:
                 quote=one.quote,
                 document_id=one.document_id,
                 page=one.page,
+                links=[link.url for link in one.annotations if link.url],
             )
         )
     return PolicyAnswer(
@@ -156,12 +164,13 @@ def _contact(contact: Contact) -> str:
 
 def _passage(hit: Hit) -> PolicyPassage:
     chunk = hit.chunk
+    text = _linked(chunk.text, chunk.start, chunk.annotations)
     return PolicyPassage(
         document_id=chunk.document_id,
         title=chunk.title,
         uri=chunk.uri,
         headings=list(chunk.trail),
-        text="\n".join(filter(None, (chunk.header, chunk.text))),
+        text="\n".join(filter(None, (chunk.header, text))),
         score=round(hit.score, 4),
         in_force_from=_iso(chunk.effective_from),
         in_force_to=_iso(chunk.effective_to),

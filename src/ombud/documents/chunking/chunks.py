@@ -2,7 +2,6 @@
 chunk carries."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -10,7 +9,7 @@ from ombud.documents.chunking.outline import ChunkBounds, Count, Embed
 from ombud.errors import BadSetting
 from ombud.registry import find, plugin_faults
 from ombud.settings import IndexSettings
-from ombud.types import Annotation, Chunk, Document
+from ombud.types import Chunk, Document
 
 CHARACTERS = 32
 """Of a token at most; ordinary text has four to six."""
@@ -79,7 +78,7 @@ def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBou
         page_to=max(bounds.pages, default=None),
         start=bounds.start,
         end=bounds.end,
-        annotations=tuple(_annotations_between(document.annotations, bounds.start, bounds.end)),
+        annotations=document.annotations_in(bounds.start, bounds.end),
         countries=document.countries,
         audience=document.audience,
         effective_from=document.effective_from,
@@ -91,16 +90,6 @@ def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBou
         digest=document.digest,
         parser=document.parser,
     )
-
-
-def _annotations_between(
-    annotations: Sequence[Annotation], start: int, end: int
-) -> Iterator[Annotation]:
-    """Links and footnote marks within an interval of the text, cut to it."""
-    for found in annotations:
-        if found.kind != "struck" and found.start < end and found.end > start:
-            cut = {"start": max(found.start, start), "end": min(found.end, end)}
-            yield found.model_copy(update=cut)
 
 
 def _chunk_id(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> str:

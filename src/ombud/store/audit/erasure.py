@@ -62,7 +62,7 @@ def blank(answer: Answer, document_id: str) -> Answer:
         if citation.document_id == document_id:
             erased.add(position)
             citations[position] = citation.model_copy(
-                update={"quote": "", "title": ERASED, "trail": ()}
+                update={"quote": "", "title": ERASED, "trail": (), "annotations": ()}
             )
     claims = list(answer.claims)
     for position, claim in enumerate(answer.claims):

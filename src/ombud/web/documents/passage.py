@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from ombud.text import shown_host
 from ombud.types import Annotation, Block, Document
 
 _CELL = re.compile(r"(?<=\|)((?:\\.|[^|\\])*)(?=\|)")
@@ -24,6 +25,8 @@ class TextRun:
     text: str
     marked: bool = False
     url: str = ""
+    host: str = ""
+    """Where the link that ends here leads to, if its words do not say so themselves."""
     note: str = ""
     """What a footnote mark leads to."""
     is_struck: bool = False
@@ -78,10 +81,15 @@ class _Pen:
         cuts = {0, first, last, len(text)}
         for one in found:
             cuts |= {max(one.start - base, 0), min(one.end - base, len(text))}
+        hosts: dict[int, str] = {}
+        for one in found:
+            if one.kind == "link":
+                hosts[one.end] = shown_host(text[one.start - base : one.end - base], one.url)
         runs: list[TextRun] = []
         for begin, end in pairwise(sorted(cuts)):
             runs += [_struck(one) for one in found if one.start == base + begin == one.end]
-            run = TextRun(text[begin:end], marked=first <= begin < last)
+            is_marked = first <= begin < last
+            run = TextRun(text[begin:end], marked=is_marked, host=hosts.get(base + end, ""))
             runs.append(_annotated(run, found, base + begin))
         runs += [_struck(one) for one in found if one.start == base + len(text) == one.end]
         return tuple(runs)

@@ -1,5 +1,5 @@
 // The panel beside an answer: every citation with the sentence it quotes, marked in its surroundings.
-import { passage } from "./passage.js";
+import { passage, quoted } from "./passage.js";
 import { country, el, icon } from "./words.js";
 
 const stage = document.getElementById("stage"), panel = document.getElementById("panel");
@@ -80,7 +80,7 @@ const places = (citations, cited) => citations.filter((one) => one.document_id =
 function card(group, person, citations) {
   const [{ citation }] = group, numbers = group.map(({ number }) => number), number = numbers.join(", ");
   const words = group.map(({ citation: { quote } }) => quote).join("\n");
-  const quote = el("blockquote", { dir: "auto" }, ...group.map((one) => el("p", {}, el("mark", {}, one.citation.quote))));
+  const quote = el("blockquote", { dir: "auto" }, ...group.map((one) => el("p", {}, ...quoted(one.citation))));
   const place = el("span", {}, citation.scope === "local" ? person.country && country(person.country) : "Global");
   const meta = [citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
   const copy = async (event) => {

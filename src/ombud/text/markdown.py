@@ -1,0 +1,125 @@
+"""Markdown of documents: tables read row by row, for "30 days" alone says little, and texts written
+with their links."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, zip_longest
+from urllib.parse import unquote, urlsplit
+
+from ombud.types import Annotation, Citation
+
+_RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
+_CELLS = re.compile(r"(?<!\\)\|")
+_IN_LABEL = str.maketrans({"[": "&#91;", "]": "&#93;"})
+_IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29"})
+
+
+def read_rows(text: str) -> str:
+    """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
+    names: list[str] = []
+    read: list[str] = []
+    for line, following in pairwise([*text.split("\n"), ""]):
+        if not line.lstrip().startswith("|"):
+            names = []
+            read.append(line)
+        elif _RULE.match(line):
+            continue
+        elif _RULE.match(following):
+            names = _cells(line)
+        else:
+            read.append(_named_cells(names, _cells(line)))
+    return "\n".join(read)
+
+
+def _named_cells(names: Sequence[str], cells: Sequence[str]) -> str:
+    named: list[str] = []
+    columns = names[: len(cells)]
+    for name, cell in zip_longest(columns, cells, fillvalue=""):
+        if not cell:
+            continue
+        if name:
+            cell = f"{name}: {cell}"
+        named.append(cell)
+    return "; ".join(named)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in _CELLS.split(line.strip().strip("|"))]
+
+
+def with_links(
+    text: str, start: int, annotations: Sequence[Annotation], escape: Callable[[str], str]
+) -> str:
+    """Write `text`, which begins at `start` of its document, as Markdown with its links.
+
+    Each link names its host. escape: makes Markdown of plain words."""
+    parts: list[str] = []
+    done = 0
+    for link in _links_between(annotations, start, start + len(text)):
+        first = max(link.start - start, done)
+        last = max(min(link.end - start, len(text)), first)
+        words = text[first:last]
+        if not words.strip():
+            continue
+        parts.append(_before_link(escape(text[done:first])))
+        parts.append(_link(words, link.url, escape))
+        done = last
+    parts.append(escape(text[done:]))
+    return "".join(parts)
+
+
+def links_of_words(text: str, cited: Citation) -> list[Annotation]:
+    """Find the words of a quote's links in a text of other wording, for `with_links`."""
+    links: list[Annotation] = []
+    for link in cited.annotations:
+        words = cited.quote[link.start - cited.start : link.end - cited.start].strip()
+        at = _place_of(words, text)
+        if at >= 0:
+            links.append(link.model_copy(update={"start": at, "end": at + len(words)}))
+    return links
+
+
+def shown_host(words: str, url: str) -> str:
+    """Name the place that a link leads to; empty where its words are that place already."""
+    place = _place(url)
+    return "" if words.strip().casefold() in (place, url.casefold()) else place
+
+
+def _place(url: str) -> str:
+    """The host of a web address, without a user's name before it; an address of mail."""
+    parts = urlsplit(url)
+    place = parts.path if parts.scheme.lower() == "mailto" else parts.hostname or ""
+    readable = unquote(place).casefold()
+    is_plain = all(letter.isalnum() or letter in ".-_+@" for letter in readable)
+    return readable if is_plain else place
+
+
+def _place_of(words: str, text: str) -> int:
+    """Where the words stand in the text, not as part of longer words; -1 where they do not."""
+    at = text.find(words) if words else -1
+    while at >= 0:
+        around = text[at - 1 : at] + text[at + len(words) : at + len(words) + 1]
+        if not any(map(str.isalnum, around)):
+            return at
+        at = text.find(words, at + 1)
+    return at
+
+
+def _links_between(annotations: Sequence[Annotation], start: int, end: int) -> Iterator[Annotation]:
+    in_order = sorted(annotations, key=lambda one: one.start)
+    for one in in_order:
+        if one.kind == "link" and one.start < end and one.end > start:
+            yield one
+
+
+def _before_link(markdown: str) -> str:
+    """With an exclamation mark as an entity, which would make a picture of the link."""
+    return f"{markdown[:-1]}&#33;" if markdown.endswith("!") else markdown
+
+
+def _link(words: str, url: str, escape: Callable[[str], str]) -> str:
+    host = shown_host(words, url)
+    label = f"{words.rstrip()} ({host})" if host else words.rstrip()
+    space = words[len(words.rstrip()) :]
+    written = escape(label.translate(_IN_LABEL))
+    return f"[{written}]({url.translate(_IN_ADDRESS)}){space}"
