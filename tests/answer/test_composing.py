@@ -30,6 +30,7 @@ from answer.asking import (
 from ombud.answer import wording
 from ombud.app import Workspace, asking, library
 from ombud.types import Answer, Message, Person
+from web.linked import FORM, linked_document
 
 PROMPTS = Path(ombud.prompts.__file__).parent
 TRUE = "You have 26 days of annual leave a year."
@@ -597,3 +598,23 @@ def test_each_asker_s_model_sees_only_their_passages(home: Workspace) -> None:
     assert "31 days" in answer.text
     assert "26 days" not in script.prompts[0]
     assert "61,000" not in script.prompts[0]
+
+
+# Links --------------------------------------------------------------------------------------------
+
+
+def test_a_claim_keeps_the_links_of_the_words_that_it_has_of_its_passage(tmp_path: Path) -> None:
+    shelf = company(tmp_path, plan={"abstain": 0.0})
+    shelf.write("parental.docx", linked_document())
+    shelf.sync()
+    written = "Parents apply with the parental leave form eight weeks ahead."
+
+    def write(prompt: str) -> Draft:
+        return draft(claim(written, label(prompt, "eight weeks ahead")))
+
+    answer = answered(shelf.workspace, Script(write), "How do parents apply for parental leave?")
+    shelf.workspace.close()
+    address = FORM.replace("(", "%28").replace(")", "%29")
+    linked = f"[parental leave form (forms.example.org)]({address})"
+    assert answer.text == f"Parents apply with the {linked} eight weeks ahead. [1]"
+    assert [one.text for one in answer.claims] == [written]
