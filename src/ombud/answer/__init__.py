@@ -5,12 +5,7 @@ from ombud.answer.assisting import AdvisorRun
 from ombud.answer.clarify import ElsewhereRules, rules_elsewhere
 from ombud.answer.compose.components import check_components, switched
 from ombud.answer.compose.streaming import OnEvent
-from ombud.answer.confidence import (
-    FEATURES_OF,
-    Basis,
-    ConfidenceWeights,
-    estimate_confidence,
-)
+from ombud.answer.confidence import FEATURES_OF, Basis, ConfidenceWeights, estimate_confidence
 from ombud.answer.contacts import read_contacts
 from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
@@ -24,11 +19,7 @@ from ombud.answer.resolve import ResolveParts, resolve_question
 from ombud.answer.signals import measure_signals, span_signals, term_weights
 from ombud.answer.supplying import EvidenceRun, SuppliedEvidence
 from ombud.answer.triage.checking import Triage
-from ombud.answer.triage.classifier import (
-    FineTunedEncoder,
-    TriageClassifier,
-    open_encoder,
-)
+from ombud.answer.triage.classifier import FineTunedEncoder, TriageClassifier, open_encoder
 from ombud.answer.triage.persons import asks_for_person
 from ombud.answer.triage.phrases import own_circumstances
 from ombud.answer.triage.privacy import (

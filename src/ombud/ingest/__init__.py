@@ -5,12 +5,7 @@ from ombud.ingest.originals import drop_originals, original_path, originals_of
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.rebuilding import Generation, Rebuilt, copy_index, rebuild_index
 from ombud.ingest.report import Failure, LossLine, Skipped, SyncReport
-from ombud.ingest.syncing import (
-    add_documents,
-    delete_documents,
-    sync_sources,
-    waiting_changes,
-)
+from ombud.ingest.syncing import add_documents, delete_documents, sync_sources, waiting_changes
 
 __all__ = [
     "Failure",

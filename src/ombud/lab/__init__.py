@@ -35,12 +35,7 @@ from ombud.lab.metrics.risk import (
     risk_coverage,
     undecided,
 )
-from ombud.lab.online.harvesting import (
-    Harvest,
-    check_consent,
-    harvest_questions,
-    rated_answers,
-)
+from ombud.lab.online.harvesting import Harvest, check_consent, harvest_questions, rated_answers
 from ombud.lab.online.reading import live_answers
 from ombud.lab.online.thumbs import ThumbCorrelation, read_feedback, thumb_correlations
 from ombud.lab.online.variants import (

@@ -28,11 +28,7 @@ from ombud.retrieve.scopes import by_scope
 from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
 from ombud.retrieve.strategies.making import strategy_names
-from ombud.retrieve.strategies.own_words import (
-    asked_meaning,
-    query_terms,
-    standard_query,
-)
+from ombud.retrieve.strategies.own_words import asked_meaning, query_terms, standard_query
 from ombud.retrieve.strategies.thesaurus.translating import Translation, unread_language
 from ombud.retrieve.terms import chunk_terms
 from ombud.retrieve.vocabularies import Vocabularies

@@ -26,11 +26,7 @@ from ombud.store.administration.keys import (
     note_use,
     remove_token,
 )
-from ombud.store.administration.wordings import (
-    PromptVersion,
-    add_prompt_version,
-    prompt_versions,
-)
+from ombud.store.administration.wordings import PromptVersion, add_prompt_version, prompt_versions
 from ombud.store.audit.erasure import ERASED, erase_quotes, phrases_held
 from ombud.store.audit.forgetting import (
     Held,

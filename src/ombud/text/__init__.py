@@ -19,12 +19,7 @@ from ombud.text.dates import MONTHS
 from ombud.text.days.periods import find_period
 from ombud.text.days.spans import Calendar, Period
 from ombud.text.figures import SentenceFigures, numbers_beside_quantities, read_figures
-from ombud.text.language import (
-    common_words,
-    detect_language,
-    language_margin,
-    message_language,
-)
+from ombud.text.language import common_words, detect_language, language_margin, message_language
 from ombud.text.markdown import links_of_words, read_rows, shown_host, with_links
 from ombud.text.names.abbreviations import find_abbreviations
 from ombud.text.names.countries import called_countries, country_names, named_countries
@@ -64,13 +59,7 @@ from ombud.text.scope.conditions import (
     unit_kinds,
 )
 from ombud.text.scope.excesses import Excess, find_excesses
-from ombud.text.scope.parties import (
-    COMPANY,
-    EMPLOYEE,
-    leading_party,
-    parties_in,
-    party_spans,
-)
+from ombud.text.scope.parties import COMPANY, EMPLOYEE, leading_party, parties_in, party_spans
 from ombud.text.scope.remembering import forget_passages, remembered
 from ombud.text.scope.synonyms import canonical_terms, free_words, has_synonyms
 from ombud.text.scope.vocabulary import is_topic_word

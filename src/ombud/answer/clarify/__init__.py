@@ -1,12 +1,7 @@
 """What is asked back: by a message that is too vague, or in which country the asker works."""
 
 from ombud.answer.clarify.clarifying import clarifying_questions, is_vague
-from ombud.answer.clarify.countries import (
-    NOWHERE,
-    ElsewhereRules,
-    country_choices,
-    rules_elsewhere,
-)
+from ombud.answer.clarify.countries import NOWHERE, ElsewhereRules, country_choices, rules_elsewhere
 
 __all__ = [
     "NOWHERE",
