@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
@@ -15,7 +15,7 @@ from ombud.ingest.parts import OnProgress
 from ombud.ingest.report import Failure, Skipped
 from ombud.ingest.rows import form_of
 from ombud.settings import Settings, index_for
-from ombud.sources import Ref, Source, apply_metadata, normalise_metadata
+from ombud.sources import LeftOut, Ref, Source, apply_metadata, normalise_metadata
 from ombud.store import DocumentEntry, SyncStamp
 from ombud.types import PARSED, Document
 
@@ -89,8 +89,10 @@ def plan_changes(
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
-    left_out: Mapping[str, int] = getattr(source, "skipped", {})  # of a folder: its links
-    plan.skipped = {**skipped, **left_out}
+    links: Mapping[str, int] = getattr(source, "skipped", {})  # of a folder
+    plan.skipped = {**skipped, **links}
+    of_source: Sequence[LeftOut] = getattr(source, "left_out", ())
+    plan.left_out += [Skipped(uri=one.uri, why=one.why) for one in of_source]
     for key, entry in known.entries.items():
         if key not in listed:
             plan.gone.append(entry)

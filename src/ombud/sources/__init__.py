@@ -4,11 +4,12 @@ from ombud.sources.folder import SIDECAR, FolderSource
 from ombud.sources.matching import matching_of
 from ombud.sources.metadata import apply_metadata, normalise_metadata, read_yaml
 from ombud.sources.opening import open_source
-from ombud.sources.source import Ref, Source
+from ombud.sources.source import LeftOut, Ref, Source
 
 __all__ = [
     "SIDECAR",
     "FolderSource",
+    "LeftOut",
     "Ref",
     "Source",
     "apply_metadata",

@@ -28,6 +28,12 @@ from ombud.sources.client import (
 
 RENEWALS = 3
 """Of credentials, for one request."""
+AT_ONCE = 4
+"""Requests on their way to one site."""
+MOST_ANSWERS = 10_000
+"""Parts of one list."""
+HIDDEN = frozenset({403, 404})
+"""Statuses of what the account may not see; Confluence says 404 then, too."""
 LARGEST_JSON = 64 * 2**20
 """Bytes of one answer."""
 

@@ -20,7 +20,18 @@ class Ref(NamedTuple):
     Empty = read it."""
 
 
+class LeftOut(NamedTuple):
+    """What a source holds and does not list as a document."""
+
+    uri: str
+    """Its name or address, as people know it."""
+    why: str
+    """The reason, as in "it is a sign-in page"."""
+
+
 class Source(Protocol):
+    """A source that leaves something out also has `left_out: list[LeftOut]`, of its last list."""
+
     name: str
 
     def list(self) -> list[Ref]:

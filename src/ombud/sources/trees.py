@@ -1,31 +1,28 @@
 """XML that strangers send: sitemaps and feeds."""
 
-import zlib
 from io import BytesIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from ombud.errors import SourceError
 from ombud.sources.client import LARGEST
-from ombud.sources.decompression import unzipped
+from ombud.sources.decompression import expanded
 
 DEEPEST = 100
 MOST_ELEMENTS = 2_000_000
 
 
 def read_tree(data: bytes, what: str) -> Element:
-    """The outermost element, gunzipped where needed; raises SourceError naming `what` when it is no
-    plain XML.
+    """The outermost element; raises SourceError naming `what` when it is no plain XML.
 
     Document types are refused: a few lines of entities can stand for gigabytes.
     """
     try:
-        plain = gunzipped(data)
-        if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain or b"\0" in plain:
+        if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:
             raise SourceError(
                 f"{what} has a document type or is not UTF-8.", hint="Only plain XML is read."
             )
-        root = _bounded_tree(plain, what)
-    except (ParseError, ValueError, LookupError, zlib.error, EOFError) as wrong:
+        root = _bounded_tree(data, what)
+    except (ParseError, ValueError, LookupError) as wrong:
         raise SourceError(
             f"{what} is not valid XML.", hint="Open it in a browser: is it the right address?"
         ) from wrong
@@ -34,12 +31,12 @@ def read_tree(data: bytes, what: str) -> Element:
     return root
 
 
-def _bounded_tree(plain: bytes, what: str) -> Element | None:
+def _bounded_tree(data: bytes, what: str) -> Element | None:
     """None where there is no element. Raises SourceError for a tree that is too deep or too
     long."""
     root: Element | None = None
     depth = count = 0
-    events = iterparse(BytesIO(plain), events=("start", "end"))  # noqa: S314 - bounded, no entities
+    events = iterparse(BytesIO(data), events=("start", "end"))  # noqa: S314 - bounded, no entities
     for event, element in events:
         if event == "start":
             depth += 1
@@ -53,14 +50,16 @@ def _bounded_tree(plain: bytes, what: str) -> Element | None:
     return root
 
 
-def gunzipped(data: bytes) -> bytes:
+def unpacked(data: bytes, what: str) -> bytes:
+    """Gunzipped where needed; raises SourceError naming `what` where that fails or grows too
+    large."""
     if not data.startswith(b"\x1f\x8b"):
         return data
     whole = bytearray()
-    for piece in unzipped(iter((data,))):
+    for piece in expanded(iter((data,)), "gzip", what):
         whole += piece
         if len(whole) > LARGEST:
-            raise ValueError
+            raise SourceError(f"{what} is larger than {LARGEST // 2**20} MB.")
     return bytes(whole)
 
 

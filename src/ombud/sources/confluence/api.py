@@ -14,14 +14,10 @@ from ombud.errors import SourceError
 from ombud.sources.access import NotShown
 from ombud.sources.client import HttpResponse
 from ombud.sources.json_values import as_object, as_text, is_table
-from ombud.sources.site import SiteClient
+from ombud.sources.site import HIDDEN, MOST_ANSWERS, SiteClient
 
-MOST_ANSWERS = 10_000
-"""Parts of one list."""
 TALLEST = 200
 """Levels over a page."""
-HIDDEN = frozenset({403, 404})
-"""Confluence says 404 also for what the account may not see."""
 PAGES_AT_ONCE = 250
 V1_AT_ONCE = 100
 

@@ -22,14 +22,12 @@ from ombud.sources.confluence.api import Attachment, Cloud, ConfluencePage, Data
 from ombud.sources.confluence.storage import RenderedPage, has_text, render
 from ombud.sources.matching import is_document, matching_of
 from ombud.sources.metadata import normalise_metadata
-from ombud.sources.site import SiteClient
+from ombud.sources.site import AT_ONCE, SiteClient
 from ombud.sources.source import Ref
 from ombud.types import Audience
 
 WRITTEN_BY = "1"
 """Changes when the same storage gives other HTML: every page is then read anew."""
-AT_ONCE = 4
-"""Requests on their way."""
 MOST_INCLUDED = 100
 DEEPEST_INCLUDED = 10
 """Pages shown inside one page, in all and one inside the other."""

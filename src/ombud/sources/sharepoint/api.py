@@ -15,22 +15,19 @@ time use up what there is."""
 
 import re
 from collections.abc import Container, Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from ombud.errors import SourceError
 from ombud.sources.access import NotShown
 from ombud.sources.json_values import as_object, as_text, is_table
-from ombud.sources.site import SiteClient
+from ombud.sources.site import HIDDEN, MOST_ANSWERS, SiteClient
 
-MOST_ANSWERS = 10_000
-"""Parts of one list."""
 AGAIN = 2
 """Times that a listing is begun anew because Graph lost its place."""
 DEEPEST = 400
 """Folders one in the other; SharePoint allows paths of 400 characters."""
-HIDDEN = frozenset({403, 404})
-GONE = 410
 PAGES_LIBRARY = "webPageLibrary"
 PUBLISHED = "published"
 
@@ -137,7 +134,7 @@ class SharePointSite:
         select = "?$select=*,sharepointIds" if unique else ""
         path = f"/drives/{drive}/root/delta{select}"
         for _ in range(1 + AGAIN):
-            listed = self._rows(path, absent={GONE}, until="@odata.deltaLink")
+            listed = self._rows(path, absent={HTTPStatus.GONE}, until="@odata.deltaLink")
             if listed is not None:
                 return listed
         raise SourceError("Graph keeps losing its place in the library.", hint="Sync again later.")

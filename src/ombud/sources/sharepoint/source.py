@@ -21,14 +21,12 @@ from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
 from ombud.sources.sharepoint.token import AccessToken, Application
-from ombud.sources.site import SiteClient
+from ombud.sources.site import AT_ONCE, SiteClient
 from ombud.sources.source import Ref
 from ombud.sources.web.pages import document
 
 WRITTEN_BY = "1"
 """Changes when the same page gives other HTML: every page is then read anew."""
-AT_ONCE = 4
-"""Requests on their way."""
 PAGES = "SitePages"
 _FILE = "file "
 _PAGE = "page "

@@ -1,7 +1,8 @@
 """One pass over a site: what to ask for next, and what the answers are."""
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Set
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -9,6 +10,16 @@ from ombud.errors import SourceError
 from ombud.settings import Web
 from ombud.sources.client import HOPS, LARGEST, HttpResponse, PublicClient, refused
 from ombud.sources.matching import Matching
+from ombud.sources.source import LeftOut
+from ombud.sources.web.non_documents import (
+    BEHIND_SIGN_IN,
+    MISSING,
+    NOT_LISTED,
+    SIGN_IN,
+    MissingPages,
+    names_origin,
+    why_no_document,
+)
 from ombud.sources.web.pages import (
     LARGEST_HTML,
     WebPage,
@@ -19,16 +30,19 @@ from ombud.sources.web.pages import (
     worth_asking,
 )
 from ombud.sources.web.robots import Robots
+from ombud.sources.web.sitemaps import GONE
 from ombud.sources.web.state import FetchState
-from ombud.sources.web.urls import absolute, bare, host_of, path_of
+from ombud.sources.web.urls import absolute, bare, host_of, next_of_series, path_of
 
 ANSWERS = 4
 """Most answers, counted in pages: redirects and errors are answers, too, and a trap may be made of
 them."""
+LONGEST_SERIES = 100
+"""Pages of a series that are followed; a calendar has a next page for ever."""
 
 
 class Visit(NamedTuple):
-    """What came of asking for one address; one of these is set."""
+    """What came of asking for one address; one of the first four is set."""
 
     seen: FetchState | None = None
     target: str = ""
@@ -37,6 +51,8 @@ class Visit(NamedTuple):
     """Why it is no page (any more)."""
     failed: SourceError | None = None
     """Why nobody knows for now."""
+    is_dead: bool = False
+    """Whether nothing is there at all."""
 
 
 class Site(NamedTuple):
@@ -57,6 +73,8 @@ class _Waiting(NamedTuple):
     """Links from a start page."""
     hops: int
     """Redirects that led here."""
+    steps: int
+    """Pages of a series before this one."""
 
 
 class Crawl:
@@ -78,24 +96,28 @@ class Crawl:
         self._client = client
         self._old = old
         self._keep = keep
-        self._robots = Robots(client)
+        self.robots = Robots(client)
+        self._missing = MissingPages(client, self.robots)
         self.visits: dict[str, Visit] = {}
         """Address -> what came of asking for it."""
         self._pages = 0
         self._least: dict[str, int] = {}
         """Fewest links from a start page."""
         self._queue: list[_Waiting] = []
+        self.series: dict[str, str] = {}
+        """Page of a series -> the first of it."""
 
     def start(self, url: str) -> None:
         """Raises SourceError when it cannot be had: what it leads to would be taken for gone."""
         for _ in range(HOPS + 1):
-            visit = self._visit(url)
+            visit = self._visit(url, surely_exists=True)
             failed = visit.gone or visit.failed
             if failed:
                 raise failed
             if not visit.target:
                 self._least[url] = 0
-                self._follow(url, 0, 0)
+                first = _Waiting(urgency=0, number=0, url=url, depth=0, hops=0, steps=0)
+                self._follow(first)
                 return
             if not self._ours(visit.target):
                 raise SourceError(
@@ -107,35 +129,99 @@ class Crawl:
             f"The start page {url} is redirected in circles.", hint="Give the address it ends at."
         )
 
-    def add(self, url: str) -> None:
+    def add(self, url: str, *, last: bool = False) -> None:
         """A page of a sitemap; its links are followed only when it is found from a start page,
-        too."""
-        self._push(url, self._place.depth, 0, urgency=0)
+        too. last: after all that is found from start pages."""
+        urgency = self._place.depth + 1 if last else 0
+        self._push(url, self._place.depth, 0, 0, urgency=urgency)
 
     def run(self) -> None:
-        while self._queue:
-            waiting = heapq.heappop(self._queue)
-            answers = len(self.visits)
-            if self._pages >= self._place.pages or answers >= ANSWERS * self._place.pages:
-                return
-            self._follow(waiting.url, waiting.depth, waiting.hops)
+        while self._queue and not self._is_full():
+            self._follow(heapq.heappop(self._queue))
 
-    def _follow(self, url: str, depth: int, hops: int) -> None:
+    def results(self) -> Iterator[tuple[str, Visit]]:
+        """Every address with what came of asking for it, now that all is seen."""
+        sign_in_pages = self._sign_in_pages()
+        for url, visit in self.visits.items():
+            if visit.seen and visit.seen.kind and url.partition("?")[0] in sign_in_pages:
+                seen = visit.seen.model_copy(update={"kind": "", "why": SIGN_IN})
+                yield url, visit._replace(seen=seen)
+            else:
+                yield url, visit
+
+    def left_out(self) -> Iterator[LeftOut]:
+        """What might be taken for a document and is none."""
+        sign_in_pages = self._sign_in_pages()
+        for url, visit in self.results():
+            why = self._why_left_out(visit, sign_in_pages)
+            if why and self._matching.included(path_of(url)):
+                yield LeftOut(uri=url, why=why)
+        unread = {waiting.url for waiting in self._queue} - self.visits.keys()
+        if unread:
+            most = self._place.pages
+            yield LeftOut(uri=f"{len(unread):,} addresses", why=f"`pages` is {most:,}")
+
+    def _why_left_out(self, visit: Visit, sign_in_pages: Set[str]) -> str:
+        if visit.gone:
+            return "" if visit.is_dead else f"{visit.gone} {visit.gone.hint}"
+        if visit.target and not self._ours(visit.target):
+            return f"it leads to {host_of(visit.target)}"
+        if visit.target.partition("?")[0] in sign_in_pages:
+            return BEHIND_SIGN_IN
+        if visit.seen and visit.seen.kind and not visit.seen.listed:
+            return NOT_LISTED
+        return visit.seen.why if visit.seen else ""
+
+    def _sign_in_pages(self) -> Set[str]:
+        """Addresses, without their parameters, to which the site sends those who ask for others."""
+        origins: dict[str, set[str]] = defaultdict(set)
+        for url, visit in self.visits.items():
+            if visit.target and names_origin(visit.target, url):
+                origins[visit.target.partition("?")[0]].add(url)
+        asking = {
+            url.partition("?")[0]
+            for url, visit in self.visits.items()
+            if visit.seen and visit.seen.asks_password
+        }
+        return {page for page, urls in origins.items() if len(urls) > 1 or page in asking}
+
+    def _is_full(self) -> bool:
+        answers = len(self.visits)
+        return self._pages >= self._place.pages or answers >= ANSWERS * self._place.pages
+
+    def _follow(self, waiting: _Waiting) -> None:
+        url, depth = waiting.url, waiting.depth
         visit = self._visit(url)
         if visit.target:
-            self._push(visit.target, depth, hops + 1)
+            self._push(visit.target, depth, waiting.hops + 1, waiting.steps)
         seen = visit.seen
         if visit.failed:
             seen = self._old.get(url)
         if seen is None:
             return
         if seen.canonical:
-            self._push(seen.canonical, depth, hops)
+            self._push(seen.canonical, depth, waiting.hops, waiting.steps)
+        series = self._follow_series(seen, waiting)
         if depth < self._place.depth:
             for link in seen.links:
-                self._push(link, depth + 1, 0)
+                if link not in series:
+                    self._push(link, depth + 1, 0, 0)
 
-    def _push(self, url: str, depth: int, hops: int, *, urgency: int | None = None) -> None:
+    def _follow_series(self, seen: FetchState, waiting: _Waiting) -> Set[str]:
+        """Where the page goes on. Next pages and frames are as near as the page itself."""
+        url = waiting.url
+        is_series = waiting.steps > 0 or waiting.depth == 0
+        paged = next_of_series(url, seen.links, is_series=is_series)
+        series = {*seen.following, paged} - {url, ""}
+        if waiting.steps < LONGEST_SERIES:
+            for following in sorted(series - self.visits.keys()):
+                self.series.setdefault(following, self.series.get(url, url))
+                self._push(following, waiting.depth, 0, waiting.steps + 1)
+        return series
+
+    def _push(
+        self, url: str, depth: int, hops: int, steps: int, *, urgency: int | None = None
+    ) -> None:
         if self._least.get(url, depth + 1) <= depth or hops > HOPS:
             return
         if url not in self._least and not self._wanted(url):
@@ -143,11 +229,12 @@ class Crawl:
             return
         self._least[url] = depth
         waiting = _Waiting(
-            urgency=depth if urgency is None else urgency,
+            urgency=depth + steps if urgency is None else urgency,
             number=len(self._least),
             url=url,
             depth=depth,
             hops=hops,
+            steps=steps,
         )
         heapq.heappush(self._queue, waiting)
 
@@ -159,11 +246,13 @@ class Crawl:
     def _ours(self, url: str) -> bool:
         return bare(host_of(url)) in self._hosts
 
-    def _visit(self, url: str) -> Visit:
+    def _visit(self, url: str, *, surely_exists: bool = False) -> Visit:
         """Asks once for each address."""
         if url not in self.visits:
+            if surely_exists:
+                self._missing.add_front(url)
             try:
-                visit = self._asked(url)
+                visit = self._asked(url, surely_exists)
             except SourceError as failed:
                 visit = Visit(failed=failed)
             self.visits[url] = visit
@@ -171,8 +260,8 @@ class Crawl:
                 self._pages += 1
         return self.visits[url]
 
-    def _asked(self, url: str) -> Visit:
-        if not self._robots.allow(url):
+    def _asked(self, url: str, surely_exists: bool) -> Visit:
+        if not self.robots.allow(url):
             why = SourceError(
                 f"{url} is closed to ombud by robots.txt.", hint="Ask its owner to let `ombud` in."
             )
@@ -183,11 +272,16 @@ class Crawl:
         if reply.status == 304 and old and conditions:
             return Visit(seen=old)
         if reply.ok:
-            return self._read(url, reply)
+            return self._read(url, reply, surely_exists)
         return _without_page(url, reply)
 
-    def _read(self, url: str, reply: HttpResponse) -> Visit:
-        seen, data = understood(url, reply, self._hosts)
+    def _read(self, url: str, reply: HttpResponse, surely_exists: bool) -> Visit:
+        seen, data, page = understood(url, reply, self._hosts)
+        is_checked = seen.kind and not surely_exists
+        if page and is_checked and self._missing.is_like(url, page):
+            seen = seen.model_copy(
+                update={"kind": "", "why": MISSING, "links": (), "following": ()}
+            )
         if seen.kind and seen.listed:
             self._keep(url, data)
         return Visit(seen=seen)
@@ -200,35 +294,62 @@ def _without_page(url: str, reply: HttpResponse) -> Visit:
     if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
         return Visit(failed=refused(reply))
     # Also 401 and 403: what is no longer public must not go on answering.
-    return Visit(gone=refused(reply))
+    return Visit(gone=refused(reply), is_dead=reply.status in GONE)
 
 
-def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> tuple[FetchState, bytes]:
-    """What an answer is, and the bytes of the document it becomes."""
+class Understood(NamedTuple):
+    """What an answer is."""
+
+    seen: FetchState
+    data: bytes
+    """Of the document that it becomes."""
+    page: WebPage | None = None
+    """What it says, where it is HTML."""
+
+
+def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Understood:
+    """Tell what a successful answer is."""
     kind = kind_of(url, reply.headers)
     if kind:
         kind = kind_of(url, reply.headers, reply.body)
-    page = WebPage(listed=not refuses_index(reply.headers))
-    data = reply.body
     if kind == ".html":
-        page = read_page(url, reply.body, reply.headers)
-        data = page.content
-        if page.blank and page.links:
-            kind = ""
-    elif kind in {".txt", ".md", ".csv"}:
+        return _understood_page(url, reply, hosts)
+    data = reply.body
+    if kind in {".txt", ".md", ".csv"}:
         data = text_of(reply.body, reply.headers).encode(errors="replace")
-    links = [link for link in page.links if bare(host_of(link)) in hosts]
-    seen = FetchState(
+    media_type = reply.headers.get("content-type", "unknown")
+    why = "" if kind else f"there is no parser for `{media_type}`"
+    listed = not refuses_index(reply.headers)
+    return Understood(
+        _state(reply, kind, data).model_copy(update={"why": why, "listed": listed}), data
+    )
+
+
+def _understood_page(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Understood:
+    page = read_page(url, reply.body, reply.headers)
+    why = why_no_document(page)
+    only_leads_on = page.links and not any(page.lines)
+    kind = "" if why or only_leads_on else ".html"
+    says = {
+        "why": why,
+        "listed": page.listed,
+        "canonical": _believed(url, page.canonical, hosts),
+        "links": tuple(link for link in page.links if bare(host_of(link)) in hosts),
+        "following": tuple(link for link in page.following if bare(host_of(link)) in hosts),
+        "asks_password": page.asks_password,
+    }
+    seen = _state(reply, kind, page.content).model_copy(update=says)
+    return Understood(seen, page.content, page)
+
+
+def _state(reply: HttpResponse, kind: str, data: bytes) -> FetchState:
+    return FetchState(
         kind=kind,
         etag=reply.headers.get("etag", ""),
         modified=reply.headers.get("last-modified", ""),
         digest=sha256(data).hexdigest() if kind else "",
         size=len(data) if kind else 0,
-        listed=page.listed,
-        canonical=_believed(url, page.canonical, hosts),
-        links=tuple(links),
     )
-    return seen, data
 
 
 def _believed(url: str, canonical: str, hosts: frozenset[str]) -> str:

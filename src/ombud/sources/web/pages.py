@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+import httpx
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ombud.sources.matching import plugin_endings
@@ -66,7 +67,6 @@ _VOID = frozenset(
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
 _CHARSET = re.compile(r"charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
-_CANONICAL = re.compile(r"<([^<>]+)>\s*;[^,]*\brel\s*=\s*\"?canonical\b", re.IGNORECASE)
 
 _FURNITURE = (
     "nav, aside, body > header, body > footer, footer, script, style, noscript, template, iframe, "
@@ -74,6 +74,8 @@ _FURNITURE = (
     "[role=complementary], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], "
     "[hidden], [aria-hidden=true], [aria-modal=true]"
 )
+_FRAMES = "frame[src], iframe[src]"
+_HOLDS_TEXT = "p, h1, h2, h3, h4, li, dd, td, pre, blockquote, a[href], img, form, iframe, frame"
 _NAMED_FURNITURE = re.compile(
     r"(?:^|[-_\s])(?:cookies?|consent|gdpr)[-_]?"
     r"(?:banner|bar|notice|popup|pop-up|modal|overlay|dialog|message|layer"
@@ -90,12 +92,19 @@ _NAMED_FURNITURE = re.compile(
 class WebPage(NamedTuple):
     title: str = ""
     links: tuple[str, ...] = ()
+    following: tuple[str, ...] = ()
+    """Where the page goes on: the next pages of a series, and its frames."""
     canonical: str = ""
     """The address that the page says is its real one; empty when it says none."""
     listed: bool = True
     """False: it asks not to be found."""
-    blank: bool = False
-    """Without a word, such as a page that only leads to another."""
+    lines: tuple[str, ...] = ()
+    """Its text without navigation and scripts."""
+    asks_password: bool = False
+    has_scripts: bool = False
+    is_shell: bool = False
+    """A frame for scripts to fill, or with a word to browsers that run none."""
+    has_frames: bool = False
     content: bytes = b""
     """UTF-8 HTML of title and main content."""
 
@@ -176,9 +185,11 @@ def refuses_index(headers: Mapping[str, str]) -> bool:
     return False
 
 
-def canonical_header(url: str, headers: Mapping[str, str]) -> str:
-    match = _CANONICAL.search(headers.get("link", ""))
-    return absolute(match.group(1), url) if match else ""
+def named_address(relation: str, url: str, headers: Mapping[str, str]) -> str:
+    """The address that a `Link` header calls `canonical`, `next` or the like; else empty."""
+    links = httpx.Response(200, headers=headers).links
+    named = links.get(relation, {}).get("url", "")
+    return absolute(named, url) if named else ""
 
 
 def text_of(body: bytes, headers: Mapping[str, str]) -> str:
@@ -233,26 +244,76 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
     tree = LexborHTMLParser(source)
     wishes = _wishes(tree)
     base = _base(tree, url)
+    for_browsers_without_scripts = _taken_out(tree, "noscript")
     links: tuple[str, ...] = ()
+    following: tuple[str, ...] = ()
     if not wishes & {"nofollow", "none"}:
         links = _links(tree, base)
+        following = (*_next_pages(tree, base, url, headers), *_frames(tree, base))
     canonical = _attribute(tree, "link[rel=canonical][href]", "href")
     if canonical is None:
-        real_address = canonical_header(url, headers)
+        real_address = named_address("canonical", url, headers)
     else:
         real_address = absolute(canonical, base)
-    title = _title(tree)
-    main = main_content(tree)
-    unlisted = wishes & {"noindex", "none"}
-    text = tree.body.text() if tree.body else ""
-    return WebPage(
-        title=title,
+    shown = WebPage(
+        title=_title(tree),
         links=links,
+        following=tuple(dict.fromkeys(filter(None, following))),
         canonical=real_address,
-        listed=not unlisted and not refuses_index(headers),
-        blank=not text.strip(),
-        content=document(title, main, _language(tree)),
+        listed=not wishes & {"noindex", "none"} and not refuses_index(headers),
+        asks_password=_asks_password(tree),
+        has_scripts=tree.css_first("script") is not None,
+        is_shell=bool(for_browsers_without_scripts) or _is_shell(tree),
+        has_frames=tree.css_first(_FRAMES) is not None,
     )
+    main = main_content(tree)
+    lines = tree.body.text(separator="\n", strip=True).splitlines() if tree.body else []
+    return shown._replace(
+        lines=tuple(lines),
+        content=document(shown.title, main, _language(tree)),
+    )
+
+
+def _taken_out(tree: LexborHTMLParser, selector: str) -> str:
+    """The words of the elements that fit, which are removed."""
+    words = []
+    for node in tree.css(selector):
+        words.append(node.text(separator=" ", strip=True))
+        node.decompose()
+    return "".join(words)
+
+
+def _is_shell(tree: LexborHTMLParser) -> bool:
+    """Whether no element is there for text, but one that a script can find to fill it."""
+    if tree.body is None or tree.css_first(_HOLDS_TEXT) is not None:
+        return False
+    is_named = tree.css_first("body [id]") is not None
+    return is_named or any("-" in (node.tag or "")[1:] for node in tree.body.iter())
+
+
+def _asks_password(tree: LexborHTMLParser) -> bool:
+    """Whether the page itself does, and not a box beside it."""
+    for field in tree.css("input[type=password]"):
+        up = field.parent
+        while up is not None and up.tag not in {"nav", "header", "footer", "aside"}:
+            up = up.parent
+        if up is None:
+            return True
+    return False
+
+
+def _next_pages(
+    tree: LexborHTMLParser, base: str, url: str, headers: Mapping[str, str]
+) -> Iterator[str]:
+    """What the page and its server call the next one."""
+    yield named_address("next", url, headers)
+    for node in tree.css("a[rel~=next i][href], link[rel~=next i][href]"):
+        yield absolute(str(node.attributes.get("href") or ""), base)
+
+
+def _frames(tree: LexborHTMLParser, base: str) -> Iterator[str]:
+    for node in tree.css(_FRAMES):
+        yield absolute(str(node.attributes.get("src") or ""), base)
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:

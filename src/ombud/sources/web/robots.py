@@ -7,6 +7,7 @@ from protego import Protego
 from ombud.errors import SourceError
 from ombud.sources.client import HttpResponse, PublicClient, refused
 from ombud.sources.guard import host_key
+from ombud.sources.web.urls import site_of
 
 NAME = "ombud"
 LARGEST = 512 * 1024
@@ -24,8 +25,14 @@ class Robots:
     def allow(self, url: str) -> bool:
         """Raises SourceError while the rules cannot be had: nobody knows then what is allowed (RFC
         9309)."""
-        parts = urlsplit(url)
-        site = f"{parts.scheme}://{parts.netloc}"
+        return self._rules_of(url).can_fetch(url, NAME)
+
+    def sitemaps(self, url: str) -> tuple[str, ...]:
+        """The sitemaps that the site of an address names."""
+        return tuple(self._rules_of(url).sitemaps)
+
+    def _rules_of(self, url: str) -> Protego:
+        site = site_of(url)
         if site not in self._rules:
             try:
                 self._rules[site] = self._read(site)
@@ -34,7 +41,7 @@ class Robots:
         rules = self._rules[site]
         if isinstance(rules, SourceError):
             raise SourceError(str(rules), hint=rules.hint)
-        return rules.can_fetch(url, NAME)
+        return rules
 
     def _read(self, site: str) -> Protego:
         reply = self._client.get(f"{site}/robots.txt", body_limit=_body_limit)

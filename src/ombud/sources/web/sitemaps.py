@@ -1,17 +1,19 @@
 """Sitemaps: XML, gzipped or lists of addresses, and indexes of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from typing import NamedTuple
 
 from ombud.errors import SourceError
 from ombud.sources.client import PublicClient, refused
-from ombud.sources.trees import gunzipped, local, read_tree, words
+from ombud.sources.source import LeftOut
+from ombud.sources.trees import local, read_tree, unpacked, words
 from ombud.sources.web.state import FetchState
 from ombud.sources.web.urls import absolute, bare, host_of
 
 MOST = 1000
 """Sitemaps of one source."""
-GONE = frozenset({404, 410})
+GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
 
 class Sitemap(NamedTuple):
@@ -33,6 +35,20 @@ class Sitemaps:
         self._old = old
         self._hosts = hosts
         self.seen: dict[str, FetchState] = {}
+        self.left_out: list[LeftOut] = []
+
+    def pages_of_site(self, named: Iterable[str]) -> Iterator[str]:
+        """Pages of the sitemaps that a site names itself. One that cannot be read now is as it was
+        the last time; one that never could is left out."""
+        for url in dict.fromkeys(named):
+            try:
+                yield from self.pages((url,))
+            except SourceError as failed:
+                old = self._remembered(url)
+                self.seen |= old
+                yield from old[_pages_key(url)].links if old else ()
+                if not old:
+                    self.left_out.append(LeftOut(uri=url, why=f"{failed} {failed.hint}".strip()))
 
     def pages(self, given: tuple[str, ...]) -> Iterator[str]:
         waiting = list(given)
@@ -101,11 +117,12 @@ def _sitemaps_key(url: str) -> str:
 
 
 def parsed(url: str, data: bytes, content_type: str) -> Sitemap:
-    is_xml = data.lstrip().startswith((b"<", b"\x1f\x8b"))
-    if "text/plain" in content_type and not is_xml:
-        text = gunzipped(data).decode("utf-8", errors="replace")
+    plain = unpacked(data, f"The sitemap {url}")
+    is_list = "text/plain" in content_type or "gzip" in content_type
+    if is_list and not plain.lstrip().startswith(b"<"):
+        text = plain.decode("utf-8", errors="replace")
         return Sitemap(pages=_addresses(text.splitlines(), url), sitemaps=())
-    root = read_tree(data, f"The sitemap {url}")
+    root = read_tree(plain, f"The sitemap {url}")
     kind = local(root)
     if kind not in {"urlset", "sitemapindex"}:
         raise SourceError(

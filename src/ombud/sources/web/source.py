@@ -9,7 +9,7 @@ from ombud.settings import Web
 from ombud.sources.client import PublicClient, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import Matching, matching_of
-from ombud.sources.source import Ref
+from ombud.sources.source import LeftOut, Ref
 from ombud.sources.web.crawl import Crawl, Site, Visit, understood
 from ombud.sources.web.pages import kind_of
 from ombud.sources.web.sitemaps import Sitemaps
@@ -47,6 +47,7 @@ class WebSource:
         self._hosts = frozenset(map(bare, hosts))
         self._memory = Memory(state_path(home, place.name))
         self._bodies = Bodies(self._memory.path.with_suffix(".pages"))
+        self.left_out: list[LeftOut] = []
         self._failed: dict[str, SourceError] = {}
         self._late: dict[str, str] = {}
         """Address -> digest of what `read` had to fetch again."""
@@ -56,15 +57,16 @@ class WebSource:
         self._failed.clear()
         self._late.clear()
         try:
-            addresses = self._crawled()
+            addresses, series = self._crawled()
         finally:
             self._client.close()
-        chosen = documents(addresses, self._matching)
+        chosen = documents(addresses, self._matching, series)
         refs = refs_of(self.name, chosen, self._matching)
         return sorted(refs, key=lambda ref: ref.uri)
 
-    def _crawled(self) -> dict[str, FetchState]:
-        """Every address that is or leads to a document; what is remembered of them is saved."""
+    def _crawled(self) -> tuple[dict[str, FetchState], Mapping[str, str]]:
+        """Every address that is or leads to a document, and the first page of each that goes on
+        from another; what is remembered of them is saved."""
         old = self._memory.load(self._hosts)
         site = Site(place=self._place, hosts=self._hosts, matching=self._matching)
         crawl = Crawl(site, self._client, old, self._bodies.keep)
@@ -73,10 +75,13 @@ class WebSource:
             crawl.start(url)
         for url in sitemaps.pages(self._sitemaps):
             crawl.add(url)
+        for url in sitemaps.pages_of_site(self._named_sitemaps(crawl)):
+            if self._is_below_start(url):
+                crawl.add(url, last=True)
         crawl.run()
         addresses: dict[str, FetchState] = {}
         remembered = dict(sitemaps.seen)
-        for url, visit in crawl.visits.items():
+        for url, visit in crawl.results():
             seen = self._seen(url, visit, old)
             if seen is None:
                 continue
@@ -84,7 +89,22 @@ class WebSource:
             if url not in self._failed:
                 remembered[url] = seen
         self._memory.save(remembered, self._hosts)
-        return addresses
+        self.left_out = [*sitemaps.left_out, *crawl.left_out()]
+        return addresses, crawl.series
+
+    def _named_sitemaps(self, crawl: Crawl) -> Iterator[str]:
+        """Those of robots.txt, where links are followed at all."""
+        if not self._place.depth:
+            return
+        for start in self._start:
+            for link in crawl.robots.sitemaps(start):
+                url = absolute(link, start)
+                if url and url not in self._sitemaps:
+                    yield url
+
+    def _is_below_start(self, url: str) -> bool:
+        """Whether a page lies in the folder of a start page: a site's sitemaps name all of it."""
+        return any(url.startswith(f"{start.rpartition('/')[0]}/") for start in self._start)
 
     def _seen(self, url: str, visit: Visit, old: Mapping[str, FetchState]) -> FetchState | None:
         """What an address is now; what it last was, where nobody knows for now."""
@@ -110,7 +130,7 @@ class WebSource:
             self._client.close()
         if not reply.ok:
             raise refused(reply)
-        seen, data = understood(url, reply, self._hosts)
+        seen, data, _ = understood(url, reply, self._hosts)
         if not seen.kind:
             raise SourceError(
                 f"{url} is no document any more.", hint="The next sync will leave it out."
@@ -152,12 +172,18 @@ def _marked(name: str, url: str) -> str:
     return f"{stem}~{mark}{suffix}"
 
 
-def documents(addresses: dict[str, FetchState], matching: Matching) -> dict[str, FetchState]:
-    """Each page once, under the address it calls its own."""
+def documents(
+    addresses: dict[str, FetchState], matching: Matching, series: Mapping[str, str]
+) -> dict[str, FetchState]:
+    """Each page once, under the address it calls its own.
+
+    series: page -> the first of its series, which it may call its own address though it says
+    something else."""
     pages: dict[str, FetchState] = {}
     for url, seen in addresses.items():
         if seen.kind and seen.listed and matching.included(path_of(url)):
-            pages[url] = seen
+            is_continued = series.get(url) in {seen.canonical, series.get(seen.canonical)} - {None}
+            pages[url] = seen.model_copy(update={"canonical": ""}) if is_continued else seen
     chosen: dict[tuple[str, str], str] = {}
     for url in sorted(pages, key=_plainest_first):
         if real_address(url, pages) != url:

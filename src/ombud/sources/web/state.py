@@ -16,10 +16,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ombud.errors import SourceError
 from ombud.private_files import make_private_folder
 
-FORMAT = 1
+FORMAT = 2
 """Changes when the same answer gives other contents or links: what is remembered is then worth
 nothing."""
 LARGEST_STATE = 512 * 2**20
+_NUMBERED = ("links", "following")
+"""Fields of addresses, which are saved as numbers."""
 MOST_KEPT = 2**30
 """Bytes of bodies on disk; what does not fit is fetched again when it is read."""
 
@@ -31,6 +33,8 @@ class FetchState(BaseModel):
 
     kind: str
     """Ending of the document; empty for what is only followed."""
+    why: str = ""
+    """Why it is no document, where somebody might take it for one."""
     etag: str = ""
     modified: str = ""
     digest: str = ""
@@ -39,6 +43,9 @@ class FetchState(BaseModel):
     listed: bool = True
     canonical: str = ""
     links: tuple[str, ...] = ()
+    following: tuple[str, ...] = ()
+    """Where the page goes on: the next pages of a series, and its frames."""
+    asks_password: bool = False
 
     @property
     def conditions(self) -> dict[str, str]:
@@ -94,7 +101,8 @@ class Memory:
         rows = {}
         for url, seen in pages.items():
             row = seen.model_dump(exclude_defaults=True)
-            row["links"] = list(map(number_of, seen.links))
+            for name in _NUMBERED:
+                row[name] = list(map(number_of, getattr(seen, name)))
             rows[str(number_of(url))] = row
         whole = {
             "format": FORMAT,
@@ -156,8 +164,9 @@ def state_path(home: Path, name: str) -> Path:
 
 def _seen(row: Mapping[str, Any], urls: list[str], same_hosts: bool) -> FetchState:
     fields = dict(row)
-    links = [urls[number] for number in fields.pop("links")]
-    seen = FetchState(**fields, links=tuple(links))
+    for name in _NUMBERED:
+        fields[name] = tuple(urls[number] for number in fields[name])
+    seen = FetchState(**fields)
     if same_hosts:
         return seen
     return seen.model_copy(update={"etag": "", "modified": ""})

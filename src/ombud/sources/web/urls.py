@@ -1,9 +1,10 @@
 """Addresses of pages: one spelling for each, and the name that a page gets as a document."""
 
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import PurePosixPath
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 import httpx
 
@@ -73,6 +74,12 @@ def host_of(url: str) -> str:
     return url.partition("://")[2].partition("/")[0]
 
 
+def site_of(url: str) -> str:
+    """Scheme and host, with the port when it is not the usual one."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
+
+
 def bare(host: str) -> str:
     """Sites answer with and without www."""
     return host.removeprefix("www.")
@@ -112,6 +119,35 @@ def plain_of(url: str) -> str:
     path = address.partition("?")[0]
     without_index = _INDEX.sub("", path)
     return bare(without_index.rstrip("/"))
+
+
+def next_of_series(url: str, links: Iterable[str], *, is_series: bool) -> str:
+    """The next page of a listing, among the links of one of its pages: the same address, in which
+    one number is the next higher; empty where there is none.
+
+    A series begins without the number; is_series: the page is known to be of one. Else every month
+    of a calendar would lead to the next."""
+    following: dict[int, str] = {}
+    for link in links:
+        before, number = _changed_number(url, link)
+        if number and (is_series or not before) and int(number) > int(before or "1"):
+            following.setdefault(int(number), link)
+    return following[min(following)] if following else ""
+
+
+def _changed_number(url: str, link: str) -> tuple[str, str]:
+    """The number of the only parameter in which a link differs from an address, as it is in both;
+    empty where it is missing, and where more differs."""
+    address, _, query = url.partition("?")
+    other_address, _, other_query = link.partition("?")
+    changed = dict(set(parse_qsl(query)) ^ set(parse_qsl(other_query)))
+    if address != other_address or len(changed) != 1:
+        return "", ""
+    (name,) = changed
+    before = dict(parse_qsl(query)).get(name, "")
+    number = dict(parse_qsl(other_query)).get(name, "")
+    is_number = number.isdecimal() and (not before or before.isdecimal())
+    return (before, number) if is_number else ("", "")
 
 
 def readable(text: str) -> str:
