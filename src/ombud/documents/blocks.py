@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -23,6 +24,8 @@ class ParsedFile(NamedTuple):
     """What was left out, but for runs that are marked as struck or hidden."""
 
 
+_LONGEST_PAGE_NUMBER = 4
+"""Words beside which the number of a page stands: "Page 1 of 9"."""
 _SPACE = re.compile(r"[\s\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufffe\uffff]"
@@ -84,6 +87,26 @@ def table_blocks(rows: Sequence[Sequence[str]]) -> Iterator[Block]:
     text = pipe_table(rows)
     if text:
         yield Block(kind="table", text=text)
+
+
+@dataclass
+class Edges:
+    """Headers and footers of a file."""
+
+    texts: dict[str, None] = field(default_factory=dict)
+    """Their content, each once."""
+    repeated: int = 0
+    """How many hold no more than the number of the page."""
+
+    def add(self, text: str, *, counts_pages: bool) -> None:
+        """Take in a line. counts_pages: the number of the page is part of it."""
+        if counts_pages and len(text.split()) <= _LONGEST_PAGE_NUMBER:
+            self.repeated += 1
+        elif text:
+            self.texts[text] = None
+
+    def blocks(self) -> list[Block]:
+        return [paragraph(text) for text in self.texts]
 
 
 def _cleaned(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -7,10 +7,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
+from ombud.documents.blocks import (
+    Edges,
+    ParsedFile,
+    heading,
+    list_of,
+    paragraph,
+    table_blocks,
+    tidy,
+)
 from ombud.documents.office import docx_names as w
 from ombud.documents.office.docx_styles import (
     Numbering,
@@ -33,8 +40,6 @@ _NOTES = (
     ("endnotes", w.ENDNOTE, w.ENDNOTE_REFERENCE),
 )
 """Part, element of a note, element that refers to it."""
-_LONGEST_PAGE_NUMBER = 4
-"""Words beside which the number of a page stands: "Page 1 of 9"."""
 _WORD = Program("Word", "Word document", ".docx")
 _BLOCKS = frozenset((w.PARAGRAPH, w.TABLE))
 _CONTROLS = frozenset((w.CONTENT_CONTROL, w.CONTROLLED_CONTENT))
@@ -67,8 +72,8 @@ def read(data: bytes, pages: int) -> ParsedFile:
     blocks = reader.read(body)
     blocks = _bold_headings(blocks, reader.emphasised)
     blocks = list(_headings_levelled(blocks, reader.titles))
-    blocks += [paragraph(text) for text in edges.texts]
-    loss = Loss(pictures=reader.pictures, repeated=edges.repeated)
+    blocks += edges.blocks()
+    loss = Loss(hidden=reader.hidden, pictures=reader.pictures, repeated=edges.repeated)
     return ParsedFile(blocks, loss=loss)
 
 
@@ -83,29 +88,13 @@ def _read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, s
     return notes
 
 
-class _Edges(NamedTuple):
-    """Headers and footers."""
-
-    texts: list[str]
-    """Their content, each once."""
-    repeated: int
-    """How many hold no more than the number of the page."""
-
-
-def _read_edges(package: Package, words: WordRuns) -> _Edges:
-    texts: dict[str, None] = {}
-    repeated = 0
+def _read_edges(package: Package, words: WordRuns) -> Edges:
+    edges = Edges()
     for relation in package.relations(_DOCUMENT).values():
         root = package.part(relation.path) if relation.kind in {"header", "footer"} else None
         for node in root.iter(w.PARAGRAPH) if root is not None else ():
-            text = tidy(words.read(node))
-            if not text:
-                continue
-            if _counts_pages(node) and len(text.split()) <= _LONGEST_PAGE_NUMBER:
-                repeated += 1
-            else:
-                texts[text] = None
-    return _Edges(list(texts), repeated)
+            edges.add(tidy(words.read(node)), counts_pages=_counts_pages(node))
+    return edges
 
 
 def _counts_pages(node: Element) -> bool:
@@ -124,6 +113,8 @@ class _Reader:
     """(element of a reference, id) -> words of the note."""
     pictures: int = 0
     """Pictures that nothing describes."""
+    hidden: int = 0
+    """Rows that are not shown."""
     emphasised: set[int] = field(default_factory=set)
     """Positions of blocks that are short and wholly bold or in capitals."""
     titles: set[int] = field(default_factory=set)
@@ -221,6 +212,9 @@ class _Reader:
         rows: list[list[str]] = []
         for row in table.findall(w.ROW):
             if row.find(w.ROW_DELETED) is not None:
+                continue
+            if is_on(row, w.ROW_HIDDEN):
+                self.hidden += 1
                 continue
             rows.append(self._row(row, above=rows[-1] if rows else []))
         return list(table_blocks(rows))

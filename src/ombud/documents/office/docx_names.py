@@ -52,6 +52,7 @@ CELL = f"{W}tc"
 COLUMNS_BEFORE = f"{W}trPr/{W}gridBefore"
 COLUMNS_AFTER = f"{W}trPr/{W}gridAfter"
 ROW_DELETED = f"{W}trPr/{W}del"
+ROW_HIDDEN = f"{W}trPr/{W}hidden"
 COLUMN_SPAN = f"{W}tcPr/{W}gridSpan"
 ROW_MERGE = f"{W}tcPr/{W}vMerge"
 

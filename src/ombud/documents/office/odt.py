@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, table_blocks, tidy
+from ombud.documents.blocks import (
+    Edges,
+    ParsedFile,
+    heading,
+    list_of,
+    paragraph,
+    table_blocks,
+    tidy,
+)
 from ombud.documents.office.numbering import DEEPEST, Counts, whole
 from ombud.documents.office.odt_lists import Lists
 from ombud.documents.office.odt_words import OdtRuns
@@ -19,13 +27,15 @@ from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
 _WRITER = Program("LibreOffice", "OpenDocument text", ".odt")
-LONGEST_PAGE_NUMBER = 4
-"""Words beside which the number of a page stands: "Page 1 of 9"."""
 MOST_REPEATED = 200
 """Of one cell or row; a hostile table repeats a cell a thousand million times."""
 MOST_CELLS = 1_000_000
 _SECTIONS = {"section", "index-body", "text-box", "numbered-paragraph"}
-_ROW_GROUPS = frozenset(("table-header-rows", "table-rows", "table-row-group"))
+_GROUPS = frozenset(
+    f"table-{group}"
+    for group in ("header-rows", "rows", "row-group", "header-columns", "columns", "column-group")
+)
+_INVISIBLE = ("collapse", "filter")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
@@ -44,19 +54,10 @@ def read(data: bytes, pages: int) -> ParsedFile:
         if root is not None:
             reader.add_styles(root)
     blocks = _levelled(list(reader.blocks(body)), has_title=reader.titles == 1)
-    edges = reader.edges(common) if common is not None else _Edges([], 0)
-    blocks += [paragraph(text) for text in edges.texts]
+    edges = reader.edges(common) if common is not None else Edges()
+    blocks += edges.blocks()
     loss = Loss(hidden=reader.hidden, repeated=edges.repeated, pictures=reader.pictures)
     return ParsedFile(blocks, loss=loss)
-
-
-class _Edges(NamedTuple):
-    """Headers and footers."""
-
-    texts: list[str]
-    """Their content, each once."""
-    repeated: int
-    """How many hold no more than the number of the page."""
 
 
 def _levelled(blocks: list[Block], has_title: bool) -> list[Block]:
@@ -98,7 +99,7 @@ class _Reader:
     titles: int = 0
     cells: int = 0
     hidden: int = 0
-    """Sections and rows that are not shown."""
+    """Sections, rows and columns that are not shown."""
     pictures: int = 0
     """Pictures that nothing describes."""
 
@@ -111,20 +112,14 @@ class _Reader:
                 parent = style.get("parent-style-name", "")
                 self.styles[style.get("name", "")] = parent, style.get("list-style-name")
 
-    def edges(self, common: Element) -> _Edges:
-        """Read headers and footers, each text once."""
-        texts: dict[str, None] = {}
-        repeated = 0
+    def edges(self, common: Element) -> Edges:
+        """Read headers and footers."""
+        edges = Edges()
         for page in common.iter("master-page"):
-            for edge in page:
-                for node in edge.iter("p"):
-                    text = tidy(self.words.read(node))
-                    has_number = next(node.iter("page-number"), None) is not None
-                    if has_number and len(text.split()) <= LONGEST_PAGE_NUMBER:
-                        repeated += 1
-                    elif text:
-                        texts[text] = None
-        return _Edges(list(texts), repeated)
+            for node in page.iter("p"):
+                has_number = next(node.iter("page-number"), None) is not None
+                edges.add(tidy(self.words.read(node)), counts_pages=has_number)
+        return edges
 
     def blocks(self, parent: Element) -> Iterator[Block]:
         for node in parent:
@@ -250,11 +245,20 @@ class _Reader:
     def _table(self, table: Element) -> Iterator[Block]:
         rows: list[list[str]] = []
         spanning = _SpanningCells()
-        for line in _rows(table):
-            if line.get("visibility") in {"collapse", "filter"}:
+        hidden_columns: set[int] = set()
+        width = 0
+        for column in _parts(table, "table-column"):
+            repeated = _limited(column, "number-columns-repeated")
+            if column.get("visibility") in _INVISIBLE:
+                hidden_columns.update(range(width, width + repeated))
+                self.hidden += 1
+            width += repeated
+        for line in _parts(table, "table-row"):
+            if line.get("visibility") in _INVISIBLE:
                 self.hidden += 1
                 continue
             row = _row(line, spanning, self.words)
+            row = [text for place, text in enumerate(row) if place not in hidden_columns]
             repeated = _limited(line, "number-rows-repeated") if any(row) else 1
             rows += [row] * repeated
             self.cells += len(row) * repeated
@@ -310,12 +314,13 @@ def _limited(node: Element, attribute: str) -> int:
     return min(whole(node.get(attribute)) or 1, MOST_REPEATED)
 
 
-def _rows(table: Element) -> Iterator[Element]:
+def _parts(table: Element, tag: str) -> Iterator[Element]:
+    """The rows or the columns of a table."""
     for node in table:
-        if node.tag == "table-row":
+        if node.tag == tag:
             yield node
-        elif node.tag in _ROW_GROUPS:
-            yield from _rows(node)
+        elif node.tag in _GROUPS:
+            yield from _parts(node, tag)
 
 
 def _texts(cell: Element) -> Iterator[Element]:

@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, list_of, paragraph, tidy
+from ombud.documents.blocks import Edges, ParsedFile, list_of, paragraph, tidy
 from ombud.documents.office.numbering import Counts, whole, written
 from ombud.documents.office.packages import Package, Program, Relation, broken, opened
-from ombud.documents.office.pptx_graphics import chart, diagram, table, words
+from ombud.documents.office.pptx_graphics import chart, diagram, picture, shapes, table, words
 from ombud.documents.runs import plain
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
 _POWERPOINT = Program("PowerPoint", "PowerPoint deck", ".pptx")
 _TITLES = {"title", "ctrTitle"}
-_FURNITURE = {"dt", "ftr", "hdr", "sldNum", "sldImg"}
-_FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
+_EDGES = {"dt", "ftr", "hdr", "sldNum"}
 _NUMBERED = {
     "arabic": "decimal",
     "alphaLc": "lowerLetter",
@@ -31,8 +30,6 @@ _NUMBERED = {
 _MARKS = frozenset(("buNone", "buChar", "buAutoNum", "buBlip"))
 _SCHEME = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(ParenBoth|ParenR|Period|Plain)")
 _FORMS = {"ParenBoth": "({})", "ParenR": "{})", "Plain": "{}", "Period": "{}."}
-_HIDDEN = Element("hidden")
-"""Stands for each shape that is not shown."""
 LONGEST_TITLE = 100
 """Characters of a first line that stands for a slide without a title."""
 
@@ -52,6 +49,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
             raise broken(_POWERPOINT)
         slides = _slides(package, path, deck, pages)
         drawings: dict[str, _Drawing] = {}
+        edges = Edges()
         for number, slide_path in slides:
             slide = package.part(slide_path, local=True)
             if slide is None:
@@ -60,10 +58,11 @@ def read(data: bytes, pages: int) -> ParsedFile:
                 loss += Loss(hidden=1)
                 continue
             links = package.links(slide_path)
-            reader = _Slide(package, package.relations(slide_path), links, number, drawings)
+            relations = package.relations(slide_path)
+            reader = _Slide(package, relations, links, number, drawings, edges=edges)
             blocks += reader.blocks(slide, opens=not blocks)
             loss += reader.loss
-    return ParsedFile(blocks, loss=loss)
+    return ParsedFile(blocks + edges.blocks(), loss=loss + Loss(repeated=edges.repeated))
 
 
 def _slides(package: Package, path: str, deck: Element, most: int) -> list[tuple[int, str]]:
@@ -112,6 +111,7 @@ class _Slide:
     number: int
     drawings: dict[str, _Drawing]
     """By path; every slide of a deck shares a few."""
+    edges: Edges
     loss: Loss = field(default_factory=Loss)
 
     def blocks(self, slide: Element, opens: bool) -> Iterator[Block]:
@@ -119,7 +119,7 @@ class _Slide:
         layout = self._layout()
         titles = []
         body: list[Block] = []
-        for shape in _shapes(slide.find("cSld/spTree")):
+        for shape in shapes(slide.find("cSld/spTree")):
             if shape.tag == "hidden":
                 self.loss += Loss(hidden=1)
             elif _placeholder(shape).kind in _TITLES:
@@ -152,12 +152,16 @@ class _Slide:
 
     def _shape(self, shape: Element, layout: _Drawing | None) -> Iterator[Block]:
         placeholder = _placeholder(shape)
-        if placeholder.kind in _FURNITURE:
+        if placeholder.kind in _EDGES:
+            is_filled_in = next(shape.iter("fld"), None) is not None
+            is_number = is_filled_in or placeholder.kind == "sldNum"
+            for node in shape.iterfind("txBody/p"):
+                self.edges.add(tidy(words(node, self.links)), counts_pages=is_number)
             return
         if shape.tag == "graphicFrame":
             yield from self._graphic(shape)
         elif shape.tag == "pic":
-            described = list(_picture(shape))
+            described = list(picture(shape))
             self.loss += Loss(pictures=not described)
             yield from described
         else:
@@ -182,7 +186,7 @@ class _Slide:
             notes = self.package.part(relation.path, local=True)
             if notes is None:
                 continue
-            for shape in _shapes(notes.find("cSld/spTree")):
+            for shape in shapes(notes.find("cSld/spTree")):
                 body = shape.find("txBody")
                 if _placeholder(shape).kind == "body" and body is not None:
                     yield from _paragraphs(body, [], {})
@@ -205,7 +209,7 @@ class _Slide:
         root = self.package.part(path, local=True)
         if root is None:
             return drawing
-        for shape in _shapes(root.find("cSld/spTree")):
+        for shape in shapes(root.find("cSld/spTree")):
             style = shape.find("txBody/lstStyle")
             if style is not None:
                 drawing.styles.append((_placeholder(shape), style))
@@ -226,31 +230,6 @@ def _title_text(titles: list[Element]) -> str:
     for shape in titles:
         texts += list(map(words, shape.iterfind("txBody/p")))
     return tidy(" ".join(texts))
-
-
-def _picture(shape: Element) -> Iterator[Block]:
-    """What a picture shows, unless that is only the name of its file."""
-    properties = shape.find("nvPicPr/cNvPr")
-    described = tidy(properties.get("descr", "")) if properties is not None else ""
-    if described and not _FILE.fullmatch(described):
-        yield paragraph(described)
-
-
-def _shapes(tree: Element | None) -> Iterator[Element]:
-    """In the order they are read aloud; groups are opened."""
-    for node in tree if tree is not None else ():
-        if _is_hidden(node):
-            yield _HIDDEN
-        elif node.tag in {"sp", "pic", "graphicFrame"}:
-            yield node
-        elif node.tag in {"grpSp", "AlternateContent", "Choice"}:
-            yield from _shapes(node)
-
-
-def _is_hidden(shape: Element) -> bool:
-    """Tell whether a shape or a group is not shown."""
-    properties = shape.find("*/cNvPr")
-    return properties is not None and properties.get("hidden") in {"1", "true"}
 
 
 def _placeholder(shape: Element) -> _Placeholder:

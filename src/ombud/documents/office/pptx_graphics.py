@@ -1,5 +1,7 @@
-"""What slides hold beside text: tables, charts as tables of their numbers, diagrams as lists."""
+"""What slides, and some of it sheets, hold beside text: shapes, pictures, tables, charts as tables
+of their numbers, diagrams as lists."""
 
+import re
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
@@ -10,7 +12,33 @@ from ombud.types import Block
 
 MOST_POINTS = 10_000
 """Of one series of a chart."""
+_FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
+_HIDDEN = Element("hidden")
+_GROUPS = frozenset(
+    ("grpSp", "AlternateContent", "Choice", "twoCellAnchor", "oneCellAnchor", "absoluteAnchor")
+)
 _SKIPPED = {"pPr", "rPr", "endParaRPr", "tcPr", "Fallback"}
+
+
+def shapes(tree: Element | None) -> Iterator[Element]:
+    """In the order they are read aloud; groups are opened. Each that is not shown is an element
+    of the name "hidden"."""
+    for node in tree if tree is not None else ():
+        properties = node.find("*/cNvPr")
+        if properties is not None and properties.get("hidden") in {"1", "true"}:
+            yield _HIDDEN
+        elif node.tag in {"sp", "pic", "graphicFrame"}:
+            yield node
+        elif node.tag in _GROUPS:
+            yield from shapes(node)
+
+
+def picture(shape: Element) -> Iterator[Block]:
+    """What a picture shows, unless that is only the name of its file."""
+    properties = shape.find("nvPicPr/cNvPr")
+    described = tidy(unmarked(properties.get("descr", ""))) if properties is not None else ""
+    if described and not _FILE.fullmatch(described):
+        yield paragraph(described)
 
 
 def words(node: Element, links: Mapping[str, str] | None = None) -> str:

@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, heading
+from ombud.documents.blocks import Edges, ParsedFile, heading, paragraph, tidy
 from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
 from ombud.documents.office.packages import Guard, Package, Program, Relation, broken, opened
+from ombud.documents.office.pptx_graphics import picture, shapes, words
 from ombud.documents.office.xlsx_formats import general, is_struck, read_formats, read_struck, shown
 from ombud.documents.runs import link, run, strike, unmarked
 from ombud.types import Block, Loss
@@ -25,6 +26,11 @@ _UNNAMED = re.compile(
     r"(?:sheet|tabelle|blatt|feuil|hoja|foglio|blad|ark|arkusz|planilha|list|munka|シート) ?[0-9]*",
     re.IGNORECASE,
 )
+_PRINTED = frozenset(
+    f"{pages}{edge}" for pages in ("odd", "even", "first") for edge in ("Header", "Footer")
+)
+_FIELD = re.compile(r'&(?:"[^"]*"|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d+|.)')
+"""A font, a colour, a size, or what is filled in when a sheet is printed, such as its page."""
 MOST_COLUMNS = 16_384
 MOST_MERGED = 100_000
 """Cells that are filled because they are merged with another."""
@@ -41,23 +47,45 @@ def read(data: bytes, pages: int) -> ParsedFile:
         relations = package.relations(path)
         values = _read_values(package, book, relations)
         sheets = list(_sheets(book))
-        hidden = len(book.findall("sheets/sheet")) - len(sheets)
+        loss = Loss(hidden=len(book.findall("sheets/sheet")) - len(sheets))
+        edges = Edges()
         rows_left = pages * ROWS
         for name, relation_name in sheets:
             relation = relations.get(relation_name)
             if relation is None or relation.kind != "worksheet":
                 continue
             links = package.links(relation.path)
-            sheet = package.feed(relation.path, _Sheet(values, links, rows_left, pages))
-            cells: Cells = sheet.cells if sheet else {}
-            hidden += sheet.hidden if sheet else 0
-            rows_left -= len(cells)
+            sheet = _Sheet(values, links, edges, rows_left, pages)
+            package.feed(relation.path, sheet)
+            loss += Loss(hidden=sheet.hidden)
+            rows_left -= len(sheet.cells)
+            drawn, lost = _drawn(package, relation.path)
+            loss += lost
             # The name that Excel gives to the only sheet says nothing.
             has_name = len(sheets) > 1 or not _UNNAMED.fullmatch(name)
-            if cells and has_name:
+            if (sheet.cells or drawn) and has_name:
                 made.append(heading(name, 2))
-            made += blocks(cells)
-    return ParsedFile(made, loss=Loss(hidden=hidden))
+            made += [*blocks(sheet.cells), *drawn]
+    return ParsedFile(made + edges.blocks(), loss=loss + Loss(repeated=edges.repeated))
+
+
+def _drawn(package: Package, sheet: str) -> tuple[list[Block], Loss]:
+    """Text boxes and descriptions of pictures that lie on a sheet."""
+    found: list[Block] = []
+    loss = Loss()
+    for relation in package.relations(sheet).values():
+        root = package.part(relation.path, local=True) if relation.kind == "drawing" else None
+        for shape in shapes(root):
+            described = list(picture(shape))
+            found += described
+            is_picture = shape.tag == "pic" and not described
+            loss += Loss(hidden=shape.tag == "hidden", pictures=is_picture)
+            found += [
+                paragraph(text)
+                for node in shape.iterfind("txBody/p")
+                if (text := tidy(words(node)))
+            ]
+    return found, loss
 
 
 @dataclass(frozen=True)
@@ -137,20 +165,25 @@ def _text(node: Element) -> str:
 class _Sheet(Guard):
     """Takes the cells from the events of a sheet's XML, which is never held as a tree."""
 
-    def __init__(self, values: _Values, links: dict[str, str], most: int, pages: int) -> None:
+    def __init__(
+        self, values: _Values, links: dict[str, str], edges: Edges, most: int, pages: int
+    ) -> None:
         """most: rows that are left of those that `pages` allow."""
         super().__init__("Save it again in Excel.")
         self.cells: Cells = {}
         self.hidden = 0
         """Rows and columns that hold something and are not shown."""
         self._links = links
+        self._edges = edges
         self._hidden_columns: set[int] = set()
         self._hidden_rows: set[int] = set()
         self._linked: list[tuple[str, str]] = []
         """Place and relation of links."""
         self._formula: list[str] = []
-        self._is_formula = False
         self._run: list[str] = []
+        self._printed: list[str] = []
+        self._into: list[str] | None = None
+        """Where text goes that is read now."""
         self._is_run_struck = self._is_run_raised = False
         self._values = values
         self._most = most
@@ -161,7 +194,6 @@ class _Sheet(Guard):
         self._kind = ""
         self._style = 0
         self._words: list[str] = []
-        self._is_value = False
         self._is_pronunciation = False
         self._local_names: dict[str, str] = {}
 
@@ -176,11 +208,11 @@ class _Sheet(Guard):
             if attributes.get("hidden") in {"1", "true"}:
                 self._hidden_rows.add(self._row)
         elif name in {"v", "t"}:
-            self._is_value = not self._is_pronunciation
+            self._into = None if self._is_pronunciation else self._run
         elif name == "rPh":
             self._is_pronunciation = True
         elif name == "f":
-            self._is_formula = True
+            self._into = self._formula
         elif name in {"r", "strike", "vertAlign"}:
             self._look(name, attributes.get("val", ""))
         else:
@@ -205,20 +237,21 @@ class _Sheet(Guard):
         elif name == "col" and attributes.get("hidden") in {"1", "true"}:
             first, last = _whole(attributes.get("min")), _whole(attributes.get("max"))
             self._hidden_columns.update(range(first, min(last, MOST_COLUMNS) + 1))
+        elif name in _PRINTED:
+            self._into = self._printed
 
     def data(self, words: str) -> None:
-        if self._is_value:
-            self._run.append(words)
-        elif self._is_formula:
-            self._formula.append(words)
+        if self._into is not None:
+            self._into.append(words)
 
     def end(self, tag: str) -> None:
         self.closes()
+        self._into = None
         name = self._name(tag)
         if name in {"v", "t"}:
             self._end_run()
-        elif name == "f":
-            self._is_formula = False
+        elif name in _PRINTED:
+            self._end_edges()
         elif name == "rPh":
             self._is_pronunciation = False
         elif name == "c":
@@ -281,8 +314,14 @@ class _Sheet(Guard):
         self._words = []
         self._formula = []
 
+    def _end_edges(self) -> None:
+        """Take in the left, the middle and the right of a header or footer."""
+        for part in re.split("&[LCR]", "".join(self._printed)):
+            has_number = "&P" in part or "&N" in part
+            self._edges.add(tidy(unmarked(_FIELD.sub("", part))), counts_pages=has_number)
+        self._printed.clear()
+
     def _end_run(self) -> None:
-        self._is_value = False
         words = "".join(self._run)
         self._run = []
         self._words.append(run(words, struck=self._is_run_struck, superscript=self._is_run_raised))
