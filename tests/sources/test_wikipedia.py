@@ -21,11 +21,18 @@ from sources.web.site import HOST, Reply, Site, Time, fetcher, serving
 JSON = {"content-type": "application/json"}
 NOISE = """<div class="mw-parser-output">
 <div class="navbox"><div class="navbox"><a>Navigation</a></div></div>
-<p>Leave is <b>paid</b>.<sup class="reference">[1]</sup></p>
+<p>Leave is <b>paid</b> for 25<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a>\
+</sup> days, <s>not 24</s>, see <a href="/wiki/Sick_pay">sick pay</a>.</p>
 <h2>Days<span class="mw-editsection">[edit]</span></h2>
 <table class="wikitable"><tr><th>Years<th>Days<tr><td>5<td>27</table>
-<div class="mw-references-wrap"><ol class="references"><li>A source</li></ol></div>
+<div class="mw-references-wrap"><ol class="references"><li id="cite_note-1">\
+<span class="mw-cite-backlink"><a href="#cite_ref-1">↑</a></span> \
+<span class="reference-text">In Ireland 23</span></li></ol></div>
 <!-- Cached time: 1 --></div>"""
+
+
+def read_article(data: bytes) -> Document:
+    return parse(data, Document(id="0" * 16, source="wiki", uri="wiki/A.html", title="A"))
 
 
 class Emulator:
@@ -121,7 +128,7 @@ def test_titles_become_documents(wiki: Emulator) -> None:
     refs = source(wiki, titles=("Annual leave", "AC/DC & co", "Überstunden"), country="GB").list()
     assert uris(refs) == ["wiki/AC/DC_&_co.html", "wiki/Annual_leave.html", "wiki/Überstunden.html"]
     leave = refs[1]
-    assert leave.version == "7"
+    assert leave.version.startswith("7")
     assert dict(leave.facts) == {
         "title": "Annual leave",
         "url": "https://wiki.test/wiki/Annual_leave",
@@ -141,8 +148,15 @@ def test_what_is_read_is_the_article_without_furniture(wiki: Emulator) -> None:
         'lang="en"',
     ):
         assert kept in text
-    for gone in ("Navigation", "[1]", "[edit]", "A source", "Cached time"):
+    for gone in ("Navigation", "[edit]", "↑", "Cached time"):
         assert gone not in text
+
+
+def test_titles_that_the_wiki_does_not_have_are_named(wiki: Emulator) -> None:
+    web = source(wiki, titles=("Annual leave", "Nothing"))
+    web.list()
+    assert [left.uri for left in web.left_out] == ["Nothing"]
+    assert web.left_out[0].why
 
 
 def test_an_article_of_any_title_is_read(wiki: Emulator) -> None:
@@ -288,7 +302,8 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wiki]:
         table = '{| class="wikitable"\n! Years !! Days\n|-\n| 5 || 27\n|}'
         wiki.edit(
             "Annual leave",
-            f"Leave is '''paid'''.<ref>A source</ref>\n== Days ==\n{table}\n[[Category:HR]]",
+            f"Leave is '''paid''' for 25<ref>In Ireland 23</ref> days, <s>not 24</s>, see "
+            f"[[Sick pay]].\n== Days ==\n{table}\n[[Category:HR]]",
         )
         wiki.edit("Sick pay", "From the first day, see [[Annual leave]]. [[Category:HR]]")
         wiki.edit("Pay/Überstunden", "Time and a half. [[Category:HR]]")
@@ -317,7 +332,7 @@ def test_a_real_wiki_by_titles_and_category(real: Wiki, tmp_path: Path) -> None:
     assert refs[0].facts["url"] == f"{real.url}/index.php/Annual_leave"
     assert "<b>paid</b>" in text
     assert "<td>27" in text
-    for gone in ("A source", "[1]", "[edit", "Cached time", "NewPP"):
+    for gone in ("[edit", "Cached time", "NewPP"):
         assert gone not in text
     assert web.read(refs[0]).decode() == text
 

@@ -15,7 +15,14 @@ from ombud.ingest.parts import OnProgress
 from ombud.ingest.report import Failure, Skipped
 from ombud.ingest.rows import form_of
 from ombud.settings import Settings, index_for
-from ombud.sources import LeftOut, Ref, Source, apply_metadata, normalise_metadata
+from ombud.sources import (
+    LeftOut,
+    Ref,
+    Source,
+    apply_metadata,
+    normalise_metadata,
+    why_unreadable,
+)
 from ombud.store import DocumentEntry, SyncStamp
 from ombud.types import PARSED, Document
 
@@ -85,7 +92,7 @@ def plan_changes(
             continue
         if suffix not in readable:
             skipped[suffix] += 1
-            plan.left_out.append(Skipped(uri=ref.uri, why=why_unreadable(suffix)))
+            plan.left_out.append(Skipped(uri=ref.uri, why=why_unreadable(ref.uri)))
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
@@ -157,10 +164,6 @@ def is_passing(uri: str) -> bool:
     return is_lock or name.lower() in _CACHES or _suffix_of(name) in _INCOMPLETE
 
 
-def why_unreadable(suffix: str) -> str:
-    return f"there is no parser for `{suffix}`" if suffix else "its name has no ending"
-
-
 def document_id(uri: str) -> str:
     return sha256(uri.encode()).hexdigest()[:16]
 
@@ -179,7 +182,8 @@ def _compare(
         )
     data = source.read(ref)
     metadata = normalise_metadata(front_matter(data, ref.uri), "front matter", strict=False)
-    facts = dict(ref.facts) | metadata
+    final = {key: ref.facts[key] for key in ref.final if key in ref.facts}
+    facts = dict(ref.facts) | metadata | final
     blank = Document(
         id=document_id(ref.uri), source=source.name, uri=ref.uri, title="", language=""
     )

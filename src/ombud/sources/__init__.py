@@ -1,7 +1,7 @@
 """A place -> bytes with identity, permissions and dates."""
 
 from ombud.sources.folder import SIDECAR, FolderSource
-from ombud.sources.matching import matching_of
+from ombud.sources.matching import matching_of, why_unreadable
 from ombud.sources.metadata import apply_metadata, normalise_metadata, read_yaml
 from ombud.sources.opening import open_source
 from ombud.sources.source import LeftOut, Ref, Source
@@ -17,4 +17,5 @@ __all__ = [
     "normalise_metadata",
     "open_source",
     "read_yaml",
+    "why_unreadable",
 ]

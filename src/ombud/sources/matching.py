@@ -27,6 +27,12 @@ def is_document(name: str) -> bool:
     return suffix in _FILES or suffix in plugin_endings()
 
 
+def why_unreadable(name: str) -> str:
+    """Why a file is not read, by its ending."""
+    suffix = PurePosixPath(name).suffix.lower()
+    return f"there is no parser for `{suffix}`" if suffix else "its name has no ending"
+
+
 def plugin_endings() -> frozenset[str]:
     """Endings of the files that parsers of plugins read, such as ".memo"."""
     return frozenset(f".{name}" for name in names("parser", ()))

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+WRITTEN_BY = "2"
+"""Changes when a source that writes its documents' HTML writes the same page in another way: all
+of them are then read anew."""
+
 
 class Ref(NamedTuple):
     """One document of a source, not yet read."""
@@ -14,10 +18,13 @@ class Ref(NamedTuple):
     size: int
     """Bytes; 0 when it is not known before it is read."""
     facts: Mapping[str, Any]
-    """Normalised metadata that the source knows; front matter may still override it."""
+    """Normalised metadata that the source knows; front matter may still override it, but not
+    `final`."""
     version: str = ""
     """Changes whenever the bytes would, such as an ETag: what has not changed is not read again.
     Empty = read it."""
+    final: tuple[str, ...] = ()
+    """Keys of facts that nothing in the document may override, such as who may read it."""
 
 
 class LeftOut(NamedTuple):

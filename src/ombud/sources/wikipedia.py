@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -15,20 +16,19 @@ from ombud.sources.client import HttpResponse, PublicClient, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.json_values import as_object
 from ombud.sources.matching import matching_of
-from ombud.sources.source import Ref
-from ombud.sources.web.pages import DEEPEST, depth_of, document, outermost
+from ombud.sources.source import WRITTEN_BY, LeftOut, Ref
+from ombud.sources.web.pages import DEEPEST, complete_links, depth_of, document, outermost
 
 BATCH = 50
 BATCH_LETTERS = 2000
 """Titles in one request, as wikis allow to everyone, and as addresses may be long."""
 MOST_REQUESTS = 5000
+MISSING = "the wiki has no such page"
 BUSY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
 LANGUAGE = re.compile(r"[a-z]{2}(?=$|-)")
-# References are numbers and links to elsewhere; a quote with [3] in it would match nothing a reader
-# sees.
 FURNITURE = (
     ".mw-editsection, .navbox, .vertical-navbox, .navbar, .sidebar, .toc, .toclimit, "
-    "sup.reference, .mw-references-wrap, ol.references, .reflist, .metadata, .ambox, .noprint, "
+    ".metadata, .ambox, .noprint, "
     ".mw-empty-elt, .sistersitebox, .mw-jump-link, .mw-indicators, .navigation-not-searchable, "
     ".mw-cite-backlink, .mw-kartographer-map, .catlinks, .printfooter, style, script, link"
 )
@@ -62,6 +62,7 @@ class WikipediaSource:
         self._place = place
         self._client = client
         self._matching = matching_of(place)
+        self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
         articles: dict[str, Article] = {}
@@ -78,6 +79,7 @@ class WikipediaSource:
             raise SourceError(
                 f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?"
             )
+        self.left_out = [LeftOut(uri=title, why=MISSING) for title in missing]
         refs: list[Ref] = []
         for article in articles.values():
             path = f"{article.title.replace(' ', '_')}.html"
@@ -96,7 +98,7 @@ class WikipediaSource:
             place=revision,
             size=0,
             facts=facts | self._matching.facts_of(path),
-            version=revision,
+            version=f"{revision}.{WRITTEN_BY}",
         )
 
     def read(self, ref: Ref) -> bytes:
@@ -118,7 +120,10 @@ class WikipediaSource:
         except (LookupError, TypeError) as wrong:
             raise self._nonsense() from wrong
         language = str(ref.facts.get("language", ""))
-        return document(title, f"<h1>{_escaped(title)}</h1>\n{_content(text)}", language)
+        url = str(ref.facts["url"])
+        return document(
+            title, f"<h1>{escape(title, quote=False)}</h1>\n{_content(text, url)}", language
+        )
 
     def _articles(self, missing: MutableSequence[str]) -> Iterator[Article]:
         for batch in _batches(self._place.titles):
@@ -222,20 +227,18 @@ def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
     return {str(key): str(value) for key, value in values.items()}
 
 
-def _content(text: str) -> str:
+def _content(text: str, url: str) -> str:
     if depth_of(text) > DEEPEST:
         return text  # the parser will say what is wrong with it
-    body = LexborHTMLParser(text).body
+    tree = LexborHTMLParser(text)
+    complete_links(tree, url, url)
+    body = tree.body
     if body is None:
         return ""
     marked = {node.mem_id for node in body.css(FURNITURE)}
     for node in outermost(body, lambda node: node.mem_id in marked or node.tag == "-comment"):
         node.decompose()
     return body.inner_html or ""
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _is_busy(reply: HttpResponse) -> bool:

@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 
+from ingest.shelf import Shelf
+from ombud.app import library
 from ombud.documents import parse
 from ombud.errors import SourceError
+from ombud.ingest import sync_sources
 from ombud.settings import Confluence
 from ombud.sources import Ref, Source, open_source
 from ombud.sources import client as http
 from ombud.sources.confluence.access import NOBODY
+from ombud.sources.confluence.source import ConfluenceSource
 from ombud.sources.site import SiteClient
-from ombud.types import Document
+from ombud.types import Document, Person
 from sources.confluence.site import TOKEN, USER, Attached, Reply, Wiki, WikiPage, standing
 
 
@@ -385,6 +389,17 @@ def test_documents_attached_to_a_page_are_listed_with_its_facts(wiki: Wiki) -> N
     assert not [uri for uri in listed(wiki, attachments=False) if uri.startswith("hr/HR/2/")]
 
 
+def test_attachments_that_are_not_read_are_named(wiki: Wiki) -> None:
+    wiki.page("2").files = (Attached("plan.vsdx", b"x", "a1"), Attached("form.pdf", b"x", "a2"))
+    here = source(wiki)
+    assert isinstance(here, ConfluenceSource)
+    for _ in range(2):
+        here.list()
+        (left,) = here.left_out
+        assert left.uri.endswith("/plan.vsdx")
+        assert ".vsdx" in left.why
+
+
 def test_a_file_of_any_name_is_fetched_and_read(wiki: Wiki) -> None:
     wiki.page("2").files = (Attached("Q&A #1 - 50% of what?.txt", b"Twenty days."),)
     here = source(wiki)
@@ -440,16 +455,24 @@ def test_a_page_changed_after_its_restrictions_were_read_waits(wiki: Wiki) -> No
     assert "changed while" in str(failing(lambda: here.read(refs[0])))
 
 
-def test_front_matter_of_a_file_does_not_undo_a_restriction(wiki: Wiki) -> None:
+@pytest.mark.parametrize("blank", [b"", b"\n"])
+def test_the_head_of_a_file_does_not_undo_a_restriction(
+    wiki: Wiki, tmp_path: Path, blank: bytes
+) -> None:
+    head = blank + b"---\naudience: {}\n---\nText.\n"
     wiki.page("2").groups = ("hr",)
-    head = b"---\naudience: {}\n---\nText.\n"
-    wiki.page("2").files, wiki.page("4").files = (
-        (Attached("a.md", head, "a1"),),
-        (Attached("b.md", head, "b1"),),
-    )
-    here = source(wiki)
-    read = {ref.uri: here.read(ref) for ref in here.list() if ref.uri.endswith(".md")}
-    assert read == {"hr/HR/2/a.md": b"\n" + head, "hr/HR/4/b.md": head}
+    wiki.page("2").files = (Attached("a.md", head, "a1"),)
+    wiki.page("4").files = (Attached("b.mdx", head, "b1"),)
+    workspace = Shelf(tmp_path).workspace
+    sync_sources(workspace.ingest, [source(wiki)])
+
+    def seen_by(*groups: str) -> set[str]:
+        documents = library.documents(workspace, Person(groups=groups))
+        return {document.uri for document in documents}
+
+    assert "hr/HR/2/a.md" not in seen_by()
+    assert "hr/HR/2/a.md" in seen_by("hr")
+    assert "hr/HR/4/b.mdx" in seen_by()
 
 
 def test_attachments_that_may_not_be_listed_are_no_reason_to_delete_them(wiki: Wiki) -> None:

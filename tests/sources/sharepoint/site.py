@@ -536,14 +536,18 @@ def text_part(html: str) -> dict[str, Any]:
     return {"@odata.type": "#microsoft.graph.textWebPart", "id": "t", "innerHtml": html}
 
 
-def other_part(plain: dict[str, str], html: dict[str, str] | None = None) -> dict[str, Any]:
+def other_part(
+    plain: dict[str, str],
+    html: dict[str, str] | None = None,
+    links: dict[str, str] | None = None,
+) -> dict[str, Any]:
     def pairs(said: dict[str, str]) -> list[dict[str, str]]:
         return [{"key": key, "value": value} for key, value in said.items()]
 
     content = {
         "searchablePlainTexts": pairs(plain),
         "htmlStrings": pairs(html or {}),
-        "links": pairs({"a": "https://x"}),
+        "links": pairs(links or {"a": "https://x"}),
     }
     data = {
         "title": "Quick links",

@@ -17,6 +17,7 @@ from ombud.settings import SharePoint
 from ombud.sources import Ref, Source, open_source
 from ombud.sources import client as http
 from ombud.sources.sharepoint.access import NOBODY
+from ombud.sources.sharepoint.source import SharePointSource
 from ombud.sources.site import SiteClient
 from ombud.types import Document, Person
 from sources.confluence.site import Reply
@@ -141,7 +142,7 @@ def test_files_and_pages_are_listed_by_their_ids(site: SharePointSite) -> None:
 def test_a_file_is_fetched_from_the_other_host_without_credentials(site: SharePointSite) -> None:
     here = source(site)
     (leave, *_) = here.list()
-    assert here.read(leave) == b"\n# Leave\n\nTwenty-six days of leave.\n"
+    assert here.read(leave) == b"# Leave\n\nTwenty-six days of leave.\n"
     (sent,) = [headers for path, headers in site.asked if path.startswith("/storage/")]
     assert "authorization" not in sent
     assert "cookie" not in sent
@@ -193,6 +194,21 @@ def test_only_documents_are_listed(site: SharePointSite) -> None:
     ]
     assert list(listed(site, pages=False)) == [uri("01N2", "xlsx"), uri("01N3", "msg")]
     assert len(site.paths("/permissions")) == 2
+
+
+def test_files_that_are_not_read_and_pages_never_published_are_named(
+    site: SharePointSite,
+) -> None:
+    site.drives[0].items = [Stored("01N0", "Notes.one"), Stored("01N1", "Form.xlsx")]
+    site.pages[0].version, site.pages[0].level = "0.3", "checkout"
+    here = source(site)
+    assert isinstance(here, SharePointSource)
+    here.list()
+    library, page = site.drives[0].name, site.pages[0].name
+    assert {left.uri: bool(left.why) for left in here.left_out} == {
+        f"{library}/Notes.one": True,
+        f"SitePages/{page}": True,
+    }
 
 
 def test_names_may_be_odd(site: SharePointSite) -> None:
@@ -367,16 +383,6 @@ def test_a_file_whose_readers_are_not_known_fails_and_is_nobodys(
 def test_permissions_that_fail_for_now_stop_the_list(site: SharePointSite) -> None:
     site.replies = [Reply("/items/01PAY/permissions", 503, times=99)]
     assert "503" in str(failing(source(site).list))
-
-
-def test_front_matter_of_a_file_does_not_undo_a_permission(site: SharePointSite) -> None:
-    head = b"---\naudience: {}\n---\nText.\n"
-    drive = site.drive(DRIVE)
-    drive.item("01PAY").data = drive.item("01LEAVE").data = head
-    drive.item("01LEAVE").grants = (everyone(),)
-    here = source(site)
-    read = {ref.uri: here.read(ref) for ref in here.list()}
-    assert (read[uri("01PAY")], read[uri("01LEAVE")]) == (b"\n" + head, head)
 
 
 # Pages --------------------------------------------------------------------------------------------
@@ -769,6 +775,23 @@ def test_a_sync_takes_permissions_away_at_once(shelf: Shelf, site: SharePointSit
     pay.hidden = False
     synced(shelf, site)
     assert "Pay" in shown(shelf, "g-1")
+
+
+@pytest.mark.parametrize("blank", [b"", b"\n"])
+@pytest.mark.parametrize(
+    "head", [b"---\naudience: {}\n---\n", b"+++\naudience = {}\n+++\n", b'{"audience": {}}\n']
+)
+def test_the_head_of_a_file_does_not_undo_a_permission(
+    shelf: Shelf, site: SharePointSite, head: bytes, blank: bytes
+) -> None:
+    pay, leave = site.drive(DRIVE).item("01PAY"), site.drive(DRIVE).item("01LEAVE")
+    pay.data, pay.name = blank + head + b"Text.\n", "Pay.mdx"
+    pay.grants = (group("g-1", "Payroll"),)
+    leave.data, leave.grants = b"---\naudience: {groups: [x]}\n---\nText.\n", (everyone(),)
+    synced(shelf, site)
+    assert not {"Pay", "Leave"} & shown(shelf)
+    assert "Pay" in shown(shelf, "g-1")
+    assert "Leave" in shown(shelf, "x")
 
 
 def test_a_page_that_is_being_edited_is_still_shown(shelf: Shelf, site: SharePointSite) -> None:

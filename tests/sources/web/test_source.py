@@ -12,7 +12,8 @@ from ombud.errors import SourceError
 from ombud.settings import Web
 from ombud.sources import Ref, open_source
 from ombud.sources.web import state
-from ombud.sources.web.pages import kind_of, read_page
+from ombud.sources.web.kinds import kind_of
+from ombud.sources.web.pages import read_page
 from ombud.sources.web.source import WebSource
 from ombud.sources.web.urls import absolute, name_of, path_of
 from sources.web.site import HOST, Reply, Site, Time, fetcher, serving, source
@@ -344,8 +345,8 @@ def test_main_content_without_furniture_and_with_tables() -> None:
     <ol class="breadcrumb"><li>You are here</ol>
     <article><h1>Leave</h1><p>{LONG}</p>
     <table><tr><th>Years</th><th>Days</th></tr><tr><td>5</td><td>27</td></tr></table>
-    <div class="cookies">Biscuits are free.</div><aside>Related</aside>
-    <!-- rendered 12:01 --></article>
+    <div class="cookies">Biscuits are free.</div><aside>Not for temps.</aside>
+    <!-- rendered 12:01 --></article><aside>Related</aside>
     <footer>Imprint</footer><script>var x</script></body></html>"""
     found = content(html)
     for gone in (
@@ -365,6 +366,7 @@ def test_main_content_without_furniture_and_with_tables() -> None:
         "<h1>Leave</h1>",
         "<td>27</td>",
         "Biscuits",
+        "Not for temps.",
         'lang="en-GB"',
     ):
         assert kept in found

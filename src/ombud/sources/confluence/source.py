@@ -7,10 +7,10 @@ what is not looked at."""
 import base64
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -19,15 +19,14 @@ from ombud.settings import Confluence
 from ombud.sources.access import NotShown, narrow, within
 from ombud.sources.confluence.access import NOBODY, Restrictions, audience
 from ombud.sources.confluence.api import Attachment, Cloud, ConfluencePage, DataCenter, PageBody
-from ombud.sources.confluence.storage import RenderedPage, has_text, render
-from ombud.sources.matching import is_document, matching_of
+from ombud.sources.confluence.storage import RenderedPage, Surroundings, has_text, render
+from ombud.sources.matching import is_document, matching_of, why_unreadable
 from ombud.sources.metadata import normalise_metadata
 from ombud.sources.site import AT_ONCE, SiteClient
-from ombud.sources.source import Ref
+from ombud.sources.source import WRITTEN_BY, LeftOut, Ref
+from ombud.sources.web.urls import joined
 from ombud.types import Audience
 
-WRITTEN_BY = "1"
-"""Changes when the same storage gives other HTML: every page is then read anew."""
 MOST_INCLUDED = 100
 DEEPEST_INCLUDED = 10
 """Pages shown inside one page, in all and one inside the other."""
@@ -101,11 +100,15 @@ class ConfluenceSource:
         self._seen: dict[tuple[str, str], _Seen] | None = None
         """(space key, title) -> what `list` found out; pages include each other by title."""
         self._people: dict[tuple[str, str], str] = {}
+        self._file_urls: dict[tuple[str, str], str] = {}
+        """(page id, file name) -> where an attachment lies."""
+        self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
         """Asks for the restrictions (and labels, attachments) of every page: those change without a
         new version."""
         seen: dict[tuple[str, str], _Seen] = {}
+        self.left_out = []
         restrictions = Restrictions(self._site().restriction)
 
         def refs_of(listed: _Listed) -> tuple[Ref, ...]:
@@ -119,6 +122,7 @@ class ConfluenceSource:
         finally:
             pool.shutdown(cancel_futures=True)
         self._seen = seen
+        self.left_out.sort()
         return refs
 
     def _pages(self) -> Collection[_Listed]:
@@ -141,16 +145,8 @@ class ConfluenceSource:
                 hint="Let the account see that, or leave the page out with `exclude`.",
             )
         if ref.place.startswith(_FILE):
-            return self._file(ref)
+            return self._site().download(ref.place.removeprefix(_FILE))
         return self._page(ref)
-
-    def _file(self, ref: Ref) -> bytes:
-        data = self._site().download(ref.place.removeprefix(_FILE))
-        is_markdown = PurePosixPath(ref.uri).suffix.lower() in {".md", ".markdown"}
-        if is_markdown and ref.facts.get("audience"):
-            # Front matter is the strongest word on a document; here it must not undo a restriction.
-            return b"\n" + data
-        return data
 
     def _page(self, ref: Ref) -> bytes:
         space, page, number = ref.place.removeprefix(_PAGE).rsplit(" ", 2)
@@ -257,7 +253,13 @@ class ConfluenceSource:
         for file in shown.files:
             name = _safe(file.name)
             relative = f"{page.space}/{page.id}/{name}"
-            if not is_document(name) or not self._matching.wanted(relative):
+            if file.url:
+                self._file_urls[page.id, file.name] = file.url
+            if not self._matching.wanted(relative):
+                continue
+            if not is_document(name):
+                title = f"{page.space}/{page.title}/{name}"
+                self.left_out.append(LeftOut(uri=title, why=why_unreadable(name)))
                 continue
             facts = self._facts_of(relative, shown)
             yield Ref(
@@ -266,6 +268,7 @@ class ConfluenceSource:
                 size=file.size,
                 facts=facts | {"url": file.url or page.url},
                 version=file.version,
+                final=("audience",) if facts["audience"] else (),
             )
 
     def _facts_of(self, relative: str, shown: _Shown) -> dict[str, Any]:
@@ -317,7 +320,26 @@ class ConfluenceSource:
             longer_chain = (*chain, page.id)
             return self._written(inner, page.space, readers, longer_chain, shown)
 
-        return render(body.storage, self._person, include)
+        def address(kind: str, attributes: Mapping[str, str]) -> str:
+            return self._address_of(kind, attributes, space, chain[-1])
+
+        return render(body.storage, Surroundings(self._person, include, address))
+
+    def _address_of(self, kind: str, attributes: Mapping[str, str], space: str, page: str) -> str:
+        """Where a link leads; empty where that is no page or file that the account was shown."""
+        if kind == "a":
+            link = attributes.get("href", "")
+            return link if link.startswith("#") else joined(f"{self._address}/", link)
+        if kind == "ri:url":
+            return attributes.get("ri:value", "")
+        title = attributes.get("ri:content-title", "")
+        target = (self._seen or {}).get((attributes.get("ri:space-key") or space, title))
+        if kind == "ri:page":
+            return target.page.url if target else ""
+        if kind == "ri:attachment":
+            holder = target.page.id if title and target else page
+            return self._file_urls.get((holder, attributes.get("ri:filename", "")), "")
+        return ""
 
     def _person(self, kind: str, value: str) -> str:
         key = (kind, value)

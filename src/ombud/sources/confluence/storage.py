@@ -6,9 +6,11 @@ The format is XML with a vocabulary of its own (`ac:`, `ri:`). An HTML parser do
 everything that is not HTML is resolved here, element by element, before one looks at it. Leniently:
 an end without a beginning is passed over."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from html import escape, unescape
 from typing import NamedTuple
 
@@ -29,10 +31,23 @@ Person = Callable[[str, str], str]
 Include = Callable[[str, str], RenderedPage | None]
 """(key of the space, "" for the page's own; title) -> that page; None when it cannot be shown to
 every reader."""
+Address = Callable[[str, Mapping[str, str]], str]
+"""(element of a resource such as `ri:page`, or `a`; its attributes) -> where it lies on the web;
+empty where that is not known."""
+
+
+class Surroundings(NamedTuple):
+    """What a page says that is not in its own text."""
+
+    person: Person
+    include: Include
+    address: Address
+
 
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)((?:\"[^\"<]*\"|'[^'<]*'|[^\"'<>])*)>")
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _MARKUP = re.compile(r"<[^<>]*>")
+_PARAGRAPH = re.compile(r"</?(?:p|div)\b[^<>]*>")
 _VOID = frozenset({"br", "hr"})
 _HTML_NAMES = (
     "p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre div "
@@ -40,7 +55,7 @@ _HTML_NAMES = (
     "cite code del em font i ins kbd q s samp small span strike strong sub sup tt u var"
 )
 _HTML = frozenset(_HTML_NAMES.split())
-_KEPT = ("colspan", "rowspan", "start")
+_KEPT = ("colspan", "rowspan", "start", "style", "id")
 """Attributes that the reader of the HTML looks at; others change without the text changing."""
 _SILENT_NAMES = (
     "ac:emoticon ac:placeholder ac:task-id ac:task-uuid ac:adf-attribute ac:adf-mark "
@@ -54,9 +69,9 @@ _SHOWN = {"status": "title", "jira": "key"}
 """Macro -> the parameter that is all a reader sees of it."""
 
 
-def render(storage: str, person: Person, include: Include) -> RenderedPage:
+def render(storage: str, around: Surroundings) -> RenderedPage:
     """Raises SourceError for a page that nests without end."""
-    page = _Page(person, include)
+    page = _Page(around, sha256(storage.encode(errors="replace")).hexdigest()[:8])
     for kind, text, attributes in _tokens(storage):
         if kind == "text":
             page.stack[-1].parts.append(text)
@@ -66,7 +81,8 @@ def render(storage: str, person: Person, include: Include) -> RenderedPage:
             page.close(text)
     while len(page.stack) > 1:
         page.close_last()
-    return RenderedPage("".join(page.stack[0].parts), page.excerpts)
+    html = "".join([*page.stack[0].parts, *page.take_notes()])
+    return RenderedPage(html, page.excerpts)
 
 
 def has_text(html: str) -> bool:
@@ -140,11 +156,20 @@ _NAMED = {
 
 
 class _Page:
-    def __init__(self, person: Person, include: Include) -> None:
+    def __init__(self, around: Surroundings, key: str) -> None:
+        """key: sets its footnotes apart from those of pages that are shown inside."""
         self.stack = [_Element("", {})]
         self.excerpts: dict[str, str] = {}
-        self._person = person
-        self._include = include
+        self._around = around
+        self._key = key
+        self._notes: list[str] = []
+        self._number = itertools.count(1)
+
+    def take_notes(self) -> Iterator[str]:
+        """The footnotes that were not shown yet."""
+        if self._notes:
+            yield f"<div>{''.join(self._notes)}</div>"
+        self._notes = []
 
     def open(self, name: str, rest: str) -> None:
         if name in _VOID:
@@ -175,7 +200,8 @@ class _Page:
         if name in _SILENT:
             return
         if name.startswith("ri:"):
-            around.target = (name, element.attributes)
+            # An attachment holds the page that it belongs to.
+            around.target = (name, {**element.target[1], **element.attributes})
         elif name == "ac:parameter":
             around.named[element.attributes.get("ac:name", "")] = element.inner
             if element.target[0]:
@@ -192,6 +218,8 @@ class _Page:
             return self._macro(element.attributes.get("ac:name", "").lower(), element)
         if element.name == "ac:link":
             return self._link(element)
+        if element.name == "a":
+            return self._linked(element.inner, "a", element.attributes)
         if element.name in _WRITERS:
             return _WRITERS[element.name](element)
         if element.name in _BLOCKS:
@@ -202,17 +230,27 @@ class _Page:
 
     def _macro(self, name: str, element: _Element) -> str:
         named = element.named
-        title = named.get("title", "")
-        heading = f"<p><strong>{title}</strong></p>" if has_text(title) else ""
         if name in _SHOWN:
             return f"<span>{named.get(_SHOWN[name], '')}</span>"
         if name in {"include", "excerpt-include"}:
             return self._included(name, element)
+        if name == "footnote":
+            return self._footnote(named.get("*body") or named.get("*plain", ""))
+        if name == "display-footnotes":
+            return "".join(self.take_notes())
         if name == "excerpt":
-            return self._excerpt(element)
+            self._keep_excerpt(element)
         if name in _SILENT:
             return ""
-        # Not what stands loose inside: in a macro only its bodies are shown.
+        if named.get("hidden") == "true":  # excerpts and properties that only other pages show
+            return f"<div hidden>{named.get('*body', '')}</div>"
+        return self._body_of(name, element)
+
+    def _body_of(self, name: str, element: _Element) -> str:
+        """What a macro shows: not what stands loose inside, only its bodies."""
+        named = element.named
+        title = named.get("title", "")
+        heading = f"<p><strong>{title}</strong></p>" if has_text(title) else ""
         if "*plain" in named:
             return f"{heading}<pre>\n{named['*plain']}</pre>"
         if "*body" in named:
@@ -224,14 +262,19 @@ class _Page:
             return self._named(element.target)
         return ""
 
-    def _excerpt(self, element: _Element) -> str:
+    def _keep_excerpt(self, element: _Element) -> None:
         body = element.named.get("*body", "")
         name = unescape(element.named.get("name", ""))
         self.excerpts.setdefault(name, body)
         self.excerpts.setdefault("", body)
-        if element.named.get("hidden") == "true":  # it is only there for other pages to show
-            return ""
-        return f"<div>{body}</div>"
+
+    def _footnote(self, note: str) -> str:
+        """The mark of a footnote, whose text stands where the page shows all of them, or at its
+        end."""
+        number = next(self._number)
+        place = f"footnote-{self._key}-{number}"
+        self._notes.append(f'<p id="{place}"><sup>{number}</sup> {_inline(note)}</p>')
+        return f'<sup><a href="#{place}">{number}</a></sup>'
 
     def _included(self, macro: str, element: _Element) -> str:
         kind, attributes = element.target
@@ -242,7 +285,7 @@ class _Page:
             title = unescape(_MARKUP.sub("", named))
         if not title:
             return ""
-        page = self._include(attributes.get("ri:space-key", ""), title)
+        page = self._around.include(attributes.get("ri:space-key", ""), title)
         html = None
         if page is not None and macro == "include":
             html = page.html
@@ -255,14 +298,18 @@ class _Page:
     def _link(self, element: _Element) -> str:
         """Its own words, or the name of what it leads to; a file's name beside other words, for it
         is a document."""
+        kind, attributes = element.target
         name = self._named(element.target)
         words = element.inner.strip()
         if not has_text(words):
-            anchor = escape(element.attributes.get("ac:anchor", ""))
-            return f"<span>{name or anchor}</span>"
-        if element.target[0] == "ri:attachment" and name not in words:
-            return f"<span>{words} ({name})</span>"
-        return f"<span>{words}</span>"
+            words = name or escape(element.attributes.get("ac:anchor", ""))
+        elif kind == "ri:attachment" and name not in words:
+            words = f"{words} ({name})"
+        return self._linked(words, kind, attributes)
+
+    def _linked(self, words: str, kind: str, attributes: Mapping[str, str]) -> str:
+        url = self._around.address(kind, attributes)
+        return f'<a href="{escape(url)}">{words}</a>' if url else f"<span>{words}</span>"
 
     def _named(self, target: tuple[str, Mapping[str, str]]) -> str:
         kind, attributes = target
@@ -270,15 +317,21 @@ class _Page:
             for key in ("account-id", "userkey", "username"):
                 value = attributes.get(f"ri:{key}")
                 if value:
-                    name = self._person(key, value) or value
+                    name = self._around.person(key, value) or value
                     return escape(f"@{name}")
             return ""
         attribute = _TITLE_OF.get(kind, "")
         return escape(attributes.get(attribute, ""))
 
 
+def _inline(html: str) -> str:
+    """Without the paragraphs around it, which would end the one that it is put into."""
+    return _PARAGRAPH.sub(" ", html).strip()
+
+
 def _image(element: _Element) -> str:
-    return escape(element.attributes.get("ac:alt", "")) + element.inner
+    """Its words; what has none is counted by the reader of the HTML."""
+    return escape(element.attributes.get("ac:alt", "")) + element.inner or "<img>"
 
 
 def _task_list(element: _Element) -> str:

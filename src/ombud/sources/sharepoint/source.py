@@ -16,17 +16,15 @@ from urllib.parse import urlsplit
 from ombud.errors import SourceError
 from ombud.settings import SharePoint
 from ombud.sources.access import NotShown, narrow
-from ombud.sources.matching import is_document, matching_of
+from ombud.sources.matching import is_document, matching_of, why_unreadable
 from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
 from ombud.sources.sharepoint.token import AccessToken, Application
 from ombud.sources.site import AT_ONCE, SiteClient
-from ombud.sources.source import Ref
+from ombud.sources.source import WRITTEN_BY, LeftOut, Ref
 from ombud.sources.web.pages import document
 
-WRITTEN_BY = "1"
-"""Changes when the same page gives other HTML: every page is then read anew."""
 PAGES = "SitePages"
 _FILE = "file "
 _PAGE = "page "
@@ -53,9 +51,11 @@ class SharePointSource:
         self._place = place
         self._matching = matching_of(place)
         self._opened: SharePointSite | None = None
+        self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
         """Asks for the permissions of every file and page: those change without a new version."""
+        self.left_out = []
         listed = [*self._files()]
         if self._place.pages:
             listed += self._pages()
@@ -70,15 +70,24 @@ class SharePointSource:
         for library in site.libraries(self._place.libraries):
             for item in site.items(library.drive):
                 path = f"{library.name}/{item.path}"
-                if is_document(path) and self._matching.wanted(path):
+                if not self._matching.wanted(path):
+                    continue
+                if is_document(path):
                     yield self._file(item, path), item
+                else:
+                    self.left_out.append(LeftOut(uri=path, why=why_unreadable(path)))
 
     def _pages(self) -> Iterator[tuple[Ref, Item | None]]:
         site = self._site()
         pages = []
         for page in site.pages():
-            if page.version and self._matching.wanted(f"{PAGES}/{page.name}"):
+            path = f"{PAGES}/{page.name}"
+            if not self._matching.wanted(path):
+                continue
+            if page.version:
                 pages.append(page)
+            else:
+                self.left_out.append(LeftOut(uri=path, why="it was never published"))
         items = site.page_items() if pages else {}
         for page in pages:
             yield self._page(page), items.get(page.id.lower())
@@ -90,7 +99,8 @@ class SharePointSource:
                 hint="Let the application see its permissions, or leave it out with `exclude`.",
             )
         if ref.place.startswith(_PAGE):
-            return self._written(*ref.place.removeprefix(_PAGE).split(" ", 1))
+            page, version = ref.place.removeprefix(_PAGE).split(" ", 1)
+            return self._written(page, version, str(ref.facts.get("url", "")))
         drive, item, version = ref.place.removeprefix(_FILE).split(" ", 2)
         data = self._site().download(drive, item)
         if self._site().version(drive, item) != version:
@@ -98,11 +108,9 @@ class SharePointSource:
             raise SourceError(
                 "The file was changed while it was read.", hint="The next sync reads it."
             )
-        # Front matter is the strongest word on a document; here it must not undo a permission.
-        bare = ref.facts.get("audience") and PurePosixPath(ref.uri).suffix in {".md", ".markdown"}
-        return b"\n" + data if bare else data
+        return data
 
-    def _written(self, page: str, version: str) -> bytes:
+    def _written(self, page: str, version: str, url: str) -> bytes:
         content = self._site().content(page)
         if content is None:
             raise SourceError(
@@ -117,7 +125,7 @@ class SharePointSource:
             raise SourceError(
                 "The page was changed while it was read.", hint="The next sync reads it."
             )
-        return document(content.title, render(content.title, content.canvas))
+        return document(content.title, render(content.title, content.canvas, url))
 
     def _site(self) -> SharePointSite:
         if self._opened is None:
@@ -178,7 +186,8 @@ class SharePointSource:
             return Ref(ref.uri, f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
         there = audience(named, self._place.groups)
         allowed = narrow(ref.facts.get("audience", {}), there, NOBODY)
-        return ref._replace(facts={**ref.facts, "audience": allowed})
+        final = ("audience",) if allowed else ()
+        return ref._replace(facts={**ref.facts, "audience": allowed}, final=final)
 
 
 def _check_address(name: str, key: str, url: str) -> None:

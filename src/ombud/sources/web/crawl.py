@@ -11,6 +11,7 @@ from ombud.settings import Web
 from ombud.sources.client import HOPS, LARGEST, HttpResponse, PublicClient, refused
 from ombud.sources.matching import Matching
 from ombud.sources.source import LeftOut
+from ombud.sources.web.kinds import declared_text, kind_of, worth_asking
 from ombud.sources.web.non_documents import (
     BEHIND_SIGN_IN,
     MISSING,
@@ -20,15 +21,7 @@ from ombud.sources.web.non_documents import (
     names_origin,
     why_no_document,
 )
-from ombud.sources.web.pages import (
-    LARGEST_HTML,
-    WebPage,
-    kind_of,
-    read_page,
-    refuses_index,
-    text_of,
-    worth_asking,
-)
+from ombud.sources.web.pages import LARGEST_HTML, WebPage, read_page, refuses_index
 from ombud.sources.web.robots import Robots
 from ombud.sources.web.sitemaps import GONE
 from ombud.sources.web.state import FetchState
@@ -136,7 +129,8 @@ class Crawl:
         self._push(url, self._place.depth, 0, 0, urgency=urgency)
 
     def run(self) -> None:
-        while self._queue and not self._is_full():
+        most = self._place.pages
+        while self._queue and self._pages < most and len(self.visits) < ANSWERS * most:
             self._follow(heapq.heappop(self._queue))
 
     def results(self) -> Iterator[tuple[str, Visit]]:
@@ -184,10 +178,6 @@ class Crawl:
             if visit.seen and visit.seen.asks_password
         }
         return {page for page, urls in origins.items() if len(urls) > 1 or page in asking}
-
-    def _is_full(self) -> bool:
-        answers = len(self.visits)
-        return self._pages >= self._place.pages or answers >= ANSWERS * self._place.pages
 
     def _follow(self, waiting: _Waiting) -> None:
         url, depth = waiting.url, waiting.depth
@@ -316,7 +306,8 @@ def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Understo
         return _understood_page(url, reply, hosts)
     data = reply.body
     if kind in {".txt", ".md", ".csv"}:
-        data = text_of(reply.body, reply.headers).encode(errors="replace")
+        text = declared_text(reply.body, reply.headers)
+        data = reply.body if text is None else text.encode(errors="replace")
     media_type = reply.headers.get("content-type", "unknown")
     why = "" if kind else f"there is no parser for `{media_type}`"
     listed = not refuses_index(reply.headers)

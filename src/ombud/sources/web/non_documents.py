@@ -9,7 +9,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ombud.errors import SourceError
 from ombud.sources.client import PublicClient
-from ombud.sources.web.pages import LARGEST_HTML, LITTLE, WebPage, kind_of, read_page
+from ombud.sources.web.kinds import kind_of
+from ombud.sources.web.pages import LARGEST_HTML, LITTLE, WebPage, read_page
 from ombud.sources.web.robots import Robots
 from ombud.sources.web.urls import site_of
 
@@ -68,7 +69,8 @@ class MissingPages:
         if answer is None:
             return False
         own = _own_words(url, page.lines, answer.template)
-        return _share(own, answer.words) >= ALIKE
+        total = own.total() + answer.words.total()
+        return 2 * (own & answer.words).total() >= ALIKE * total
 
     def _missing_page(self, front: str) -> "_MissingPage | None":
         """None where the site says "not found" as it should. What the page has in common with
@@ -108,8 +110,3 @@ def _own_words(url: str, lines: Sequence[str], template: frozenset[str]) -> Coun
     path = unquote(urlsplit(url).path).strip("/")
     words = " ".join(line for line in lines if line not in template).split()
     return Counter(word for word in words if not path or path not in word)
-
-
-def _share(left: Counter[str], right: Counter[str]) -> float:
-    total = left.total() + right.total()
-    return 2 * (left & right).total() / total if total else 1.0

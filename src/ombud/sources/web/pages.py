@@ -1,17 +1,14 @@
-"""What an answer of a web server is, and what an HTML page says: its links, its wishes, its main
-content."""
+"""What an HTML page says: its links, its wishes, its main content."""
 
-import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import httpx
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ombud.sources.matching import plugin_endings
-from ombud.sources.web.urls import absolute, path_of
+from ombud.sources.web.kinds import text_of
+from ombud.sources.web.urls import absolute, joined
 
 DEEPEST = 1000
 """Open tags. The tree builder takes time quadratic in the depth; real pages stay below 100."""
@@ -20,60 +17,21 @@ MOST_LINKS = 5000
 LITTLE = 200
 """Characters below which a main part is an empty shell, or holds only a search box."""
 
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_TYPES = {
-    "text/html": ".html",
-    "application/xhtml+xml": ".html",
-    "application/pdf": ".pdf",
-    "application/x-pdf": ".pdf",
-    "text/plain": ".txt",
-    "text/markdown": ".md",
-    "text/x-markdown": ".md",
-    "text/csv": ".csv",
-    "message/rfc822": ".eml",
-    "application/vnd.oasis.opendocument.text": ".odt",
-    f"{_OFFICE}.wordprocessingml.document": ".docx",
-    f"{_OFFICE}.spreadsheetml.sheet": ".xlsx",
-    f"{_OFFICE}.presentationml.presentation": ".pptx",
-}
-_VAGUE = frozenset(
-    {
-        "",
-        "application/octet-stream",
-        "binary/octet-stream",
-        "application/zip",
-        "text/plain",
-        "application/download",
-        "application/force-download",
-    }
-)
-"""Types that servers give to what they do not know: the address says more."""
-_BY_NAME = {suffix: suffix for suffix in _TYPES.values()} | {".htm": ".html", ".markdown": ".md"}
-_ZIPPED = frozenset({".docx", ".xlsx", ".pptx", ".odt"})
-_TEXTS = frozenset({".html", ".txt", ".md", ".csv"})
-_NOT_READ = re.compile(
-    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|tiff?"
-    r"|css|js|mjs|map|json|woff2?|ttf|eot"
-    r"|mp[34]|m4[av]|mov|avi|webm|og[gv]|wav"
-    r"|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|msi|dmg|iso|apk|deb|rpm|jar"
-    r"|rss|atom|ics|vcf)$",
-    re.IGNORECASE,
-)
-
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*?(/?)>")
 _VOID = frozenset(
     "area base br col embed hr img input link meta source track wbr".split()  # noqa: SIM905
 )
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
-_CHARSET = re.compile(r"charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 
 _FURNITURE = (
-    "nav, aside, body > header, body > footer, footer, script, style, noscript, template, iframe, "
-    "dialog, input, [role=navigation], [role=banner], [role=contentinfo], [role=search], "
-    "[role=complementary], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], "
-    "[hidden], [aria-hidden=true], [aria-modal=true]"
+    "nav, body > header, body > footer, footer, script, style, noscript, template, iframe, "
+    "input[type=hidden], [role=navigation], [role=banner], [role=contentinfo], [role=search], "
+    "[role=menu], [role=menubar]"
 )
+_BESIDE = (
+    "aside, dialog, [role=complementary], [role=dialog], [role=alertdialog], [aria-modal=true]"
+)
+"""Furniture that is content inside of the main part."""
 _FRAMES = "frame[src], iframe[src]"
 _HOLDS_TEXT = "p, h1, h2, h3, h4, li, dd, td, pre, blockquote, a[href], img, form, iframe, frame"
 _NAMED_FURNITURE = re.compile(
@@ -106,72 +64,7 @@ class WebPage(NamedTuple):
     """A frame for scripts to fill, or with a word to browsers that run none."""
     has_frames: bool = False
     content: bytes = b""
-    """UTF-8 HTML of title and main content."""
-
-
-def worth_asking(url: str) -> bool:
-    """False for pictures, programs and the like, by their ending."""
-    return not _NOT_READ.search(path_of(url)) or bool(_plugin_kind(url))
-
-
-def _plugin_kind(url: str) -> str:
-    """The ending of an address that a parser of a plugin reads; else empty."""
-    suffix = PurePosixPath(path_of(url)).suffix.lower()
-    return suffix if suffix in plugin_endings() else ""
-
-
-def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> str:
-    """The ending that content of this kind gets; empty for what is no document.
-
-    body: what it really is wins over what the server calls it, once it is there.
-    """
-    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    vague = media_type in _VAGUE
-    plugin = _plugin_kind(url)
-    if plugin and (vague or media_type not in _TYPES):
-        return plugin
-    by_name = _BY_NAME.get(PurePosixPath(path_of(url)).suffix.lower(), "")
-    kind = _TYPES.get(media_type, "")
-    if vague and by_name:
-        kind = by_name
-    if body is not None:
-        return _kind_of_body(body, media_type, kind, by_name)
-    return kind if media_type else kind or ".html"
-
-
-def _kind_of_body(body: bytes, media_type: str, kind: str, by_name: str) -> str:
-    """What the bytes are; `kind` and `by_name` are what the server and the address say."""
-    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(_ZIP):
-        return next((zipped for zipped in (kind, by_name) if zipped in _ZIPPED), "")
-    signed = _kind_of_signature(start)
-    if signed:
-        return signed
-    if kind in {".pdf", *_ZIPPED}:
-        return ""  # neither what it is called nor a page
-    unnamed = not kind and not media_type
-    if unnamed and b"\0" not in start:
-        return ".html" if b"<" in start else ".txt"
-    return _text_or_nothing(kind, body)
-
-
-def _text_or_nothing(kind: str, body: bytes) -> str:
-    """Empty for what is called a text and is none."""
-    if kind in _TEXTS and _is_binary(body):
-        return ""
-    return kind
-
-
-_ZIP = b"PK\x03\x04"
-
-
-def _kind_of_signature(start: bytes) -> str:
-    """Of bytes that say themselves what they are; else empty."""
-    if start.startswith(b"%PDF-"):
-        return ".pdf"
-    if start[:100].lower().startswith((b"<!doctype html", b"<html")):
-        return ".html"
-    return ""
+    """UTF-8 HTML of title, main content and the style sheets that may hide or strike some of it."""
 
 
 def refuses_index(headers: Mapping[str, str]) -> bool:
@@ -192,49 +85,6 @@ def named_address(relation: str, url: str, headers: Mapping[str, str]) -> str:
     return absolute(named, url) if named else ""
 
 
-def text_of(body: bytes, headers: Mapping[str, str]) -> str:
-    """Decoded by byte order mark, header, the page itself, else UTF-8 or Windows-1252."""
-    for mark, encoding in _MARKS:
-        if body.startswith(mark):
-            return body.decode(encoding, errors="replace")
-    for name in _named_encodings(body, headers):
-        encoding = _ALIASES.get(name.lower(), name)
-        try:
-            if name and codecs.lookup(encoding)._is_text_encoding:
-                return body.decode(encoding, errors="replace")
-        except LookupError:
-            continue
-    try:
-        return body.decode("utf-8")
-    except UnicodeDecodeError:
-        return body.decode("cp1252", errors="replace")
-
-
-def _named_encodings(body: bytes, headers: Mapping[str, str]) -> Iterator[str]:
-    """As the header calls it, then as the page does."""
-    header = _CHARSET.search(headers.get("content-type", ""))
-    if header:
-        yield header.group(1)
-    inside = _META_CHARSET.search(body[:4096])
-    if inside:
-        yield inside.group(1).decode("ascii")
-
-
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_ALIASES = {
-    "iso-8859-1": "cp1252",
-    "latin1": "cp1252",
-    "latin-1": "cp1252",
-    "us-ascii": "cp1252",
-    "ascii": "cp1252",
-}
-"""As browsers read them."""
-
-
 def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
     """What a page says. One that nests too deeply for the tree builder keeps its bytes and has no
     links."""
@@ -244,7 +94,10 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
     tree = LexborHTMLParser(source)
     wishes = _wishes(tree)
     base = _base(tree, url)
-    for_browsers_without_scripts = _taken_out(tree, "noscript")
+    for_browsers_without_scripts = ""
+    for node in tree.css("noscript"):
+        for_browsers_without_scripts += node.text(strip=True)
+        node.decompose()
     links: tuple[str, ...] = ()
     following: tuple[str, ...] = ()
     if not wishes & {"nofollow", "none"}:
@@ -266,21 +119,14 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
         is_shell=bool(for_browsers_without_scripts) or _is_shell(tree),
         has_frames=tree.css_first(_FRAMES) is not None,
     )
+    sheets = "\n".join(node.text() for node in tree.css("style"))
+    complete_links(tree, url, base)
     main = main_content(tree)
     lines = tree.body.text(separator="\n", strip=True).splitlines() if tree.body else []
     return shown._replace(
         lines=tuple(lines),
-        content=document(shown.title, main, _language(tree)),
+        content=document(shown.title, main, _language(tree), sheets),
     )
-
-
-def _taken_out(tree: LexborHTMLParser, selector: str) -> str:
-    """The words of the elements that fit, which are removed."""
-    words = []
-    for node in tree.css(selector):
-        words.append(node.text(separator=" ", strip=True))
-        node.decompose()
-    return "".join(words)
 
 
 def _is_shell(tree: LexborHTMLParser) -> bool:
@@ -343,14 +189,32 @@ def _title(tree: LexborHTMLParser) -> str:
     return " ".join(node.text().split()) if node else ""
 
 
-def document(title: str, content: str, language: str = "") -> bytes:
+def complete_links(tree: LexborHTMLParser, url: str, base: str) -> None:
+    """Write out the addresses of links, which the parser of documents takes for themselves; those
+    that lead to a place of the same page are left as such.
+
+    base: what they count from."""
+    here = absolute(url)
+    for node in tree.css("a[href]")[:MOST_LINKS]:
+        link = str(node.attributes.get("href") or "")
+        if link.startswith("#"):
+            continue
+        whole = joined(base, link)
+        place = whole.partition("#")[2]
+        is_here = bool(place) and absolute(whole) == here
+        node.attrs["href"] = f"#{place}" if is_here else whole
+
+
+def document(title: str, content: str, language: str = "", sheets: str = "") -> bytes:
     """A page of one main part, for the parser of documents."""
     lang = ""
     if re.fullmatch(r"[A-Za-z-]{2,20}", language):
         lang = f' lang="{language}"'
     words = title.replace("&", "&amp;").replace("<", "&lt;")
+    style = f"<style>{sheets}</style>" if sheets.strip() else ""
     head = (
-        f'<!DOCTYPE html>\n<html{lang}><head><meta charset="utf-8"><title>{words}</title></head>\n'
+        f'<!DOCTYPE html>\n<html{lang}><head><meta charset="utf-8"><title>{words}</title>{style}'
+        "</head>\n"
     )
     page = f"{head}<body><main>{content}</main></body></html>\n"
     return page.encode(errors="replace")
@@ -360,15 +224,29 @@ def main_content(tree: LexborHTMLParser) -> str:
     """HTML of the main part, tables whole; the tree is changed."""
     if not tree.body:
         return ""
-    whole = _inside(tree.body)
-    main = tree.css_first("main") or tree.css_first("[role=main]") or _only(tree, "article")
+    whole = tree.body.inner_html or ""
+    articles = tree.css("article")
+    main = tree.css_first("main") or tree.css_first("[role=main]")
+    if main is None and len(articles) == 1:
+        main = articles[0]
     for node in _furniture(tree):
         node.decompose()
     if main and _is_main(main, tree.body):
-        return _inside(main)
+        return _head(tree, main) + (main.inner_html or "")
     if tree.body.text().strip():
-        return _inside(tree.body)
+        return tree.body.inner_html or ""
     return whole
+
+
+def _head(tree: LexborHTMLParser, main: LexborNode) -> str:
+    """The header of the page, where it holds the only heading of the first level."""
+    headings = tree.css("h1")
+    if len(headings) != 1 or main.css_first("h1") is not None:
+        return ""
+    up = headings[0].parent
+    while up is not None and up.tag != "header":
+        up = up.parent
+    return up.html or "" if up is not None else ""
 
 
 def _is_main(main: LexborNode, body: LexborNode) -> bool:
@@ -379,6 +257,7 @@ def _is_main(main: LexborNode, body: LexborNode) -> bool:
 
 def _furniture(tree: LexborHTMLParser) -> list[LexborNode]:
     marked = {node.mem_id for node in tree.css(_FURNITURE)}
+    marked |= {node.mem_id for node in tree.css(_BESIDE) if not _is_in_main(node)}
     kept = _around_the_main_part(tree)
 
     def is_furniture(node: LexborNode) -> bool:
@@ -387,6 +266,13 @@ def _furniture(tree: LexborHTMLParser) -> list[LexborNode]:
         return _is_furniture(node, node.mem_id in marked)
 
     return outermost(tree.root, is_furniture)
+
+
+def _is_in_main(node: LexborNode) -> bool:
+    up = node.parent
+    while up is not None and up.tag not in {"main", "article"}:
+        up = up.parent
+    return up is not None
 
 
 def _around_the_main_part(tree: LexborHTMLParser) -> set[int]:
@@ -439,15 +325,6 @@ def _is_named_furniture(node: LexborNode) -> bool:
     return _NAMED_FURNITURE.search(f"{classes} {identity}") is not None
 
 
-def _inside(node: LexborNode) -> str:
-    return node.inner_html or ""
-
-
-def _only(tree: LexborHTMLParser, tag: str) -> LexborNode | None:
-    nodes = tree.css(tag)
-    return nodes[0] if len(nodes) == 1 else None
-
-
 def _wishes(tree: LexborHTMLParser) -> set[str]:
     wishes: set[str] = set()
     for meta in tree.css("meta[name][content]"):
@@ -492,9 +369,3 @@ def depth_of(source: str) -> int:
         depth = max(0, depth - 1) if close else depth + 1
         deepest = max(deepest, depth)
     return deepest
-
-
-def _is_binary(body: bytes) -> bool:
-    return body.count(0) > len(body) // 1000 and not body.startswith(
-        (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    )

@@ -11,7 +11,7 @@ from ombud.sources.guard import Network
 from ombud.sources.matching import Matching, matching_of
 from ombud.sources.source import LeftOut, Ref
 from ombud.sources.web.crawl import Crawl, Site, Visit, understood
-from ombud.sources.web.pages import kind_of
+from ombud.sources.web.kinds import kind_of
 from ombud.sources.web.sitemaps import Sitemaps
 from ombud.sources.web.state import Bodies, FetchState, Memory, state_path
 from ombud.sources.web.urls import absolute, bare, host_of, name_of, path_of, plain_of

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import PurePosixPath
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote, urljoin
 
 import httpx
 
@@ -67,6 +67,14 @@ def _is_plain(url: httpx.URL) -> bool:
     if url.scheme not in {"http", "https"} or not url.host:
         return False
     return not url.userinfo and url.port != 0
+
+
+def joined(base: str, link: str) -> str:
+    """The whole address of a link, its fragment included; empty where it is none."""
+    try:
+        return urljoin(base, link.strip())
+    except ValueError:
+        return ""
 
 
 def host_of(url: str) -> str:
