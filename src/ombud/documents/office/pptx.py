@@ -1,7 +1,8 @@
 """PowerPoint decks, read from their XML: a slide is a page, its title a heading.
 
-Own code rather than python-pptx (MIT, but it needs lxml, Pillow and XlsxWriter): whether a
-paragraph is a bullet is said in the slide's layout and master, which that leaves to the caller."""
+Own code rather than python-pptx: that leaves to the caller whether a paragraph is a bullet, which
+the layout and the master of the slide say, and does not bound what it unpacks
+(`docs/results/parts.md`)."""
 
 import re
 from collections.abc import Iterator

@@ -9,14 +9,11 @@ END_OF_CALENDAR = 2_958_466
 """The day after the last of the year 9999."""
 SECONDS_A_DAY = 86_400
 _DATE_LETTERS = frozenset("ymdhs")
-_SEPARATORS = frozenset(".,/-")
+_SEPARATORS = frozenset(".,/-%")
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 _HALVES = frozenset(("am/pm", "a/p"))
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_UNITS = {"y": "year", "m": "month", "d": "day", "h": "hour", "s": "second"}
+_NAMES = {"month": "%B", "day": "%A"}
 
 
 def is_date(tokens: Sequence[FormatToken]) -> bool:
@@ -39,62 +36,46 @@ def shown_date(value: float, tokens: Sequence[FormatToken], from_1904: bool) -> 
         moment = _first_day(value, from_1904) + timedelta(seconds=seconds)
     except OverflowError:
         return ""
-    return "".join(_DateWriter(moment, seconds, tokens).parts()).strip()
+    return "".join(_parts(moment, seconds, tokens)).strip()
 
 
-class _DateWriter:
-    """One moment in the terms of a code."""
-
-    def __init__(self, moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> None:
-        """seconds: since day 0, for what is counted beyond a day."""
-        self._moment = moment
-        self._seconds = seconds
-        self._tokens = tokens
-        self._has_halves = any(token.text.lower() in _HALVES for token in _codes(tokens))
-
-    def parts(self) -> Iterator[str]:
-        unit_before = ""
-        for position, token in enumerate(self._tokens):
-            code = token.text.lower()
-            if token.kind == "literal" or code in _SEPARATORS:
-                yield token.text
-            elif code == "0":
-                yield str(self._moment.microsecond // 100_000)
-            elif self._is_minutes(position, unit_before):
-                yield _padded(self._moment.minute, code)
-                unit_before = "m"
-            else:
-                yield self._part(token, code)
-                unit_before = code[0]
-
-    def _is_minutes(self, position: int, unit_before: str) -> bool:
-        """Whether an "m" stands beside hours or seconds, else it is a month."""
-        token = self._tokens[position]
-        if token.kind == "elapsed" or token.text[0].lower() != "m":
-            return False
-        return unit_before == "h" or _seconds_follow(self._tokens[position + 1 :])
-
-    def _part(self, token: FormatToken, code: str) -> str:
-        """One code of a date: "mmm" -> "Mar"."""
+def _parts(moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> Iterator[str]:
+    """A moment in the terms of a code. seconds: since day 0, for what is counted beyond a day."""
+    has_halves = any(token.text.lower() in _HALVES for token in tokens if token.kind == "code")
+    unit_before = ""
+    for position, token in enumerate(tokens):
+        code = token.text.lower()
+        if token.kind == "literal" or code in _SEPARATORS:
+            yield token.text
+            continue
         if token.kind == "elapsed":
-            return str(int(self._seconds // _SECONDS[code[0]]))
-        if code in _HALVES:
-            half = token.text.split("/")[self._moment.hour >= 12]
-            return half.upper() if code == "am/pm" else half
-        write = _WRITERS.get(code[0])
-        if write:
-            return write(self._moment, code)
-        if code[0] == "h":
-            return _padded(self._hour(), code)
-        return token.text if code == "%" else ""
-
-    def _hour(self) -> int:
-        hour = self._moment.hour
-        return (hour - 1) % 12 + 1 if self._has_halves else hour
+            yield str(int(seconds // _SECONDS[code[0]]))
+        elif code in _HALVES:
+            yield moment.strftime("%p")[: len(code) // 2]
+        elif code == "0":
+            yield str(moment.microsecond // 100_000)
+        elif code[0] == "m" and (unit_before == "h" or _seconds_follow(tokens[position + 1 :])):
+            yield _part(moment, "minute", len(code))
+        elif code[0] == "h" and has_halves:
+            yield _padded((moment.hour - 1) % 12 + 1, len(code))
+        elif code[0] in _UNITS:
+            yield _part(moment, _UNITS[code[0]], len(code))
+        unit_before = code[0]
 
 
-def _codes(tokens: Sequence[FormatToken]) -> list[FormatToken]:
-    return [token for token in tokens if token.kind == "code"]
+def _part(moment: datetime, unit: str, length: int) -> str:
+    """A part of a date by the length of its code: 3, 03, Mar, March, M."""
+    if unit in _NAMES and length > 2:
+        letters = {3: 3, 5: 1}
+        return moment.strftime(_NAMES[unit])[: letters.get(length)]
+    number = getattr(moment, unit)
+    if unit == "year":
+        return f"{number:04d}" if length > 2 else f"{number % 100:02d}"
+    return _padded(number, length)
+
+
+def _padded(number: int, length: int) -> str:
+    return f"{number:02d}" if length > 1 else str(number)
 
 
 def _first_day(value: float, from_1904: bool) -> datetime:
@@ -111,35 +92,3 @@ def _seconds_follow(tokens: Sequence[FormatToken]) -> bool:
         if token.kind == "elapsed" or token.text[:1].isalpha():
             return token.text[0].lower() == "s"
     return False
-
-
-def _year(moment: datetime, code: str) -> str:
-    year = f"{moment.year:04d}"
-    return year[2:] if len(code) < 3 else year
-
-
-def _month(moment: datetime, code: str) -> str:
-    name = _MONTHS[moment.month - 1]
-    if len(code) < 3:
-        return _padded(moment.month, code)
-    letters = {3: 3, 5: 1}
-    return name[: letters.get(len(code))]
-
-
-def _day(moment: datetime, code: str) -> str:
-    name = _DAYS[moment.weekday()]
-    if len(code) < 3:
-        return _padded(moment.day, code)
-    return name[:3] if len(code) == 3 else name
-
-
-def _second(moment: datetime, code: str) -> str:
-    return _padded(moment.second, code)
-
-
-def _padded(number: int, code: str) -> str:
-    """With two digits where the code has several letters."""
-    return f"{number:02d}" if len(code) > 1 else str(number)
-
-
-_WRITERS = {"y": _year, "m": _month, "d": _day, "s": _second}
