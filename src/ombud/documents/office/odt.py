@@ -1,8 +1,8 @@
 """OpenDocument texts, read from their XML.
 
 Own code rather than odfpy: that does not count lists, builds an object for every element, and does
-not bound what it unpacks (`docs/results/parts.md`). Pages are not known: a file holds no page breaks but those that somebody set.
-"""
+not bound what it unpacks (`docs/results/parts.md`). Pages are not known: a file holds no page
+breaks but those that somebody set."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

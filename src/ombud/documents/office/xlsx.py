@@ -1,8 +1,8 @@
 """Excel workbooks, read from their XML: what each sheet shows, as tables under its name.
 
 Own code rather than openpyxl: that takes twice the time, leaves to the caller how values are shown,
-and does not bound what it unpacks (`docs/results/parts.md`). Formulas give what the program that saved the file
-worked out; a program that saves formulas without results gives nothing."""
+and does not bound what it unpacks (`docs/results/parts.md`). Formulas give what the program that
+saved the file worked out, or themselves where it worked out nothing."""
 
 import re
 from bisect import bisect

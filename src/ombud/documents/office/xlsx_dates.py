@@ -50,17 +50,22 @@ def _parts(moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> I
             continue
         if token.kind == "elapsed":
             yield str(int(seconds // _SECONDS[code[0]]))
-        elif code in _HALVES:
-            yield moment.strftime("%p")[: len(code) // 2]
-        elif code == "0":
-            yield str(moment.microsecond // 100_000)
         elif code[0] == "m" and (unit_before == "h" or _seconds_follow(tokens[position + 1 :])):
             yield _part(moment, "minute", len(code))
-        elif code[0] == "h" and has_halves:
-            yield _padded((moment.hour - 1) % 12 + 1, len(code))
-        elif code[0] in _UNITS:
-            yield _part(moment, _UNITS[code[0]], len(code))
+        else:
+            yield _written(moment, code, has_halves)
         unit_before = code[0]
+
+
+def _written(moment: datetime, code: str, has_halves: bool) -> str:
+    """One code of a date but for those of minutes: "mmm" -> "Mar"."""
+    if code in _HALVES:
+        return moment.strftime("%p")[: len(code) // 2]
+    if code == "0":
+        return str(moment.microsecond // 100_000)
+    if code[0] == "h" and has_halves:
+        return _padded((moment.hour - 1) % 12 + 1, len(code))
+    return _part(moment, _UNITS[code[0]], len(code)) if code[0] in _UNITS else ""
 
 
 def _part(moment: datetime, unit: str, length: int) -> str:
