@@ -68,6 +68,7 @@ class Fault(NamedTuple):
 GRADES = tuple(row(f"Grade {grade}", f"{4000 + grade}") for grade in range(60, 100))
 COUNTRIES = Table((row("Country", "Days"), row("Ireland", "23"), row("Latvia", "31")))
 HIDDEN_CELLS = (row("Kind", "Cents", "Budget"), row("Car", "30", "Small"), row("Van", "40", "Big"))
+LAST = paragraph("Hand it in by the end of the month in which the costs arose.")
 FAULTS: dict[str, Fault] = {
     "mark on a number": Fault(
         [
@@ -135,7 +136,7 @@ FAULTS: dict[str, Fault] = {
         counted="struck",
     ),
     "hidden words": Fault(
-        [paragraph("One month of pay", (" or two if they insist", "hidden"), " is paid.")],
+        [paragraph("One month of pay", (" or two if they insist", "hidden"), " is paid."), LAST],
         ("One month of pay is paid",),
         secret="insist",
         counted="hidden",
@@ -159,13 +160,13 @@ FAULTS: dict[str, Fault] = {
         counted="hidden",
     ),
     "white words": Fault(
-        [paragraph("One month of pay", (" or two if they insist", "white"), " is paid.")],
+        [paragraph("One month of pay", (" or two if they insist", "white"), " is paid."), LAST],
         ("One month of pay",),
         secret="insist",
         counted="hidden",
     ),
     "words under a bar": Fault(
-        [paragraph("The report came from ", ("Karin Olsen", "covered"), " in May.")],
+        [paragraph("The report came from ", ("Karin Olsen", "covered"), " in May."), LAST],
         ("The report came from",),
         secret="Olsen",
         counted="hidden",
@@ -173,7 +174,7 @@ FAULTS: dict[str, Fault] = {
     "link": Fault(
         [
             paragraph(("Fill in the form", "link")),
-            paragraph("Hand it in by the end of the month in which the costs arose."),
+            LAST,
         ],
         ("Fill in the form",),
         annotation=("link", "Fill in the form", FORM),

@@ -83,12 +83,14 @@ class Pages:
             return 0
         size = size * 0.6 if look == "raised" else size
         width = stringWidth(words, FONT, size)
+        self.canvas.saveState()
         text = self.canvas.beginText(x, y + (size * 0.6 if look == "raised" else 0))
         text.setFont(FONT, size)
         text.setTextRenderMode(3 if look == "hidden" else 0)
         text.setFillGray(1 if look == "white" else 0)
         text.textOut(words)
         self.canvas.drawText(text)
+        self.canvas.restoreState()
         match look:
             case "" | "raised" | "hidden" | "white":
                 pass
