@@ -5,8 +5,9 @@ from email.policy import SMTP
 
 import pytest
 
-from ombud.documents import parse
+from ombud.documents import Chunking, InlineParser, parse
 from ombud.errors import SourceError
+from ombud.settings import DocumentSettings, IndexSettings
 from ombud.types import Document
 
 
@@ -28,7 +29,7 @@ def seen(data: bytes) -> list[tuple[str, str]]:
     return [(block.kind, block.text) for block in parsed(data).blocks]
 
 
-def test_subject_people_text_and_quotes() -> None:
+def test_subject_people_and_text_without_quotes() -> None:
     assert seen(bytes(message())) == [
         ("heading", "Grüße: carry-over of leave"),
         (
@@ -37,8 +38,8 @@ def test_subject_people_text_and_quotes() -> None:
             "Date: Tue, 31 Mar 2026 09:00:00 +0100",
         ),
         ("text", "Leave ends in March."),
-        ("text", "> When does leave end? > Ann"),
     ]
+    assert parsed(bytes(message())).loss.quoted == 1
     assert parsed(bytes(message())).title == "Grüße: carry-over of leave"
 
 
@@ -76,7 +77,7 @@ def test_attachments_are_named() -> None:
     said = seen(bytes(made))
     assert said[-2:] == [
         ("text", "Attachments:"),
-        ("list", "- Übersicht 2026.pdf\n- notes.txt\n- Grüße: carry-over of leave"),
+        ("list", "- Übersicht 2026.pdf\n- notes.txt\n- Grüße: carry-over of leave.eml"),
     ]
     assert "secret" not in str(said)
 
@@ -140,3 +141,72 @@ def test_no_outlook_message() -> None:
     for data in (b"Subject: x\n\nWords", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000)):
         with pytest.raises(SourceError, match="message"):
             parsed(data, "hr/leave.msg")
+
+
+def attached_to(made: EmailMessage, uri: str = "hr/leave.eml") -> list[tuple[str, bytes]]:
+    facts = Document(id="x", source="s", uri=uri, title="")
+    settings = DocumentSettings(processes=0)
+    contents = InlineParser(settings).read(bytes(made), facts, Chunking(IndexSettings(), len))
+    return [(file.name, file.data) for file in contents.attached]
+
+
+def test_attachments_come_along_under_names_of_their_own() -> None:
+    made = message()
+    for words in ("first", "second"):
+        made.add_attachment(words, filename="../rules.txt")
+    made.add_attachment(b"a;b\n1;2\n", maintype="text", subtype="csv")
+    made.add_attachment(b"\0", maintype="application", subtype="zip", filename="all.zip")
+    made.add_attachment(b"\0", maintype="application", subtype="zip", filename="Thumbs.db")
+    made.add_attachment(message("Forwarded words"))
+    names = [name for name, _ in attached_to(made)]
+    assert names == ["_rules.txt", "_rules (2).txt", "attachment.csv", names[-1]]
+    assert names[-1].endswith("carry-over of leave.eml")
+    assert parsed(bytes(made)).loss.attachments == ("all.zip",)
+    forwarded = parsed(attached_to(made)[-1][1])
+    assert "Forwarded words" in forwarded.text
+
+
+QUOTED = {
+    "en": "It is 28 days.\n\nOn Tue, 3 Mar 2026 at 09:00, Ann <a@b.example> wrote:\n\nIt was 25 days.",
+    "outlook": "It is 28 days.\n\nFrom: Ann\nSent: Tuesday\nTo: Bob\nSubject: Leave\n\nIt was 25 days.",
+    "de": "Es sind 28 Tage für alle im Haus.\n\nVon: Ann\nGesendet: Dienstag\nAn: Bob\nBetreff: Urlaub\n\n"
+    "Bisher waren es 25 Tage.",
+}
+
+
+@pytest.mark.parametrize("kind", QUOTED)
+def test_a_reply_does_not_say_again_what_it_quotes(kind: str) -> None:
+    made = message(QUOTED[kind])
+    assert "25" in parsed(bytes(made)).text
+    made["In-Reply-To"] = "<1@example.org>"
+    document = parsed(bytes(made))
+    assert "28" in document.text
+    assert "25" not in document.text
+    assert document.loss.quoted == 1
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        "<blockquote type='cite'><p>It was 25 days.</p><blockquote type=cite>20</blockquote></blockquote>",
+        "<div class='gmail_quote'><div>On 3 March Ann wrote:</div>It was 25 days.</div>",
+        "<div id='appendonsend'></div><hr><div id='divRplyFwdMsg'>From: Ann</div><p>It was 25 days.</p>",
+        "<div style='border-top:solid'><p>From: Ann<br>Sent: Tuesday<br>To: Bob</p></div>"
+        "<p>It was 25 days.</p>",
+    ],
+)
+def test_what_programs_quote_in_html_is_left_out(old: str) -> None:
+    made = message("plain")
+    made["References"] = "<1@example.org>"
+    made.add_alternative(f"<div><p>It is 28 days.</p></div>{old}", "html")
+    document = parsed(bytes(made))
+    assert document.text.endswith("It is 28 days.")
+    assert document.loss.quoted == 1
+
+
+def test_what_is_forwarded_stays() -> None:
+    made = message(QUOTED["outlook"])
+    made["References"] = "<1@example.org>"
+    del made["Subject"]
+    made["Subject"] = "FW: Leave"
+    assert "It was 25 days." in parsed(bytes(made)).text

@@ -2,7 +2,10 @@
 store and index."""
 
 import asyncio
+import email
 import io
+from email.message import EmailMessage
+from email.policy import SMTP
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -630,3 +633,75 @@ def test_what_was_deleted_before_a_paused_process_woke_up_stays_deleted(shelf: S
         shelf.sync()
     assert shelf.indexed() == {"travel.md"}
     assert shelf.documents() == {"travel.md"}
+
+
+def letter(*attached: tuple[str, str], subject: str = "Travel rules") -> bytes:
+    made = EmailMessage(policy=SMTP)
+    made["Subject"] = subject
+    made["From"] = "hr@example.org"
+    made.set_content("The rules are attached.")
+    for name, words in attached:
+        made.add_attachment(words, filename=name)
+    return bytes(made)
+
+
+CLASSES = ("classes.csv", "Distance;Class\nbelow 4 hours;second\nabove 4 hours;first\n")
+HOTELS = ("hotels.md", "# Hotels\n\nA hotel in Porto costs up to 120 euros.\n")
+
+
+def test_attachments_live_and_go_with_their_message(shelf: Shelf) -> None:
+    shelf.write("mail/rules.eml", letter(CLASSES, HOTELS, ("app.exe", "MZ")))
+    report = shelf.sync()
+    assert counts(report) == {"added": 3}
+    assert report.lost[0].loss.attachments == ("app.exe",)
+    inside = {"mail/rules.eml/classes.csv", "mail/rules.eml/hotels.md"}
+    assert shelf.documents() == shelf.indexed() == {"mail/rules.eml", *inside}
+    assert "above 4 hours" in shelf.document("mail/rules.eml/classes.csv").text
+    assert counts(shelf.sync()) == {"unchanged": 3}
+    shelf.write("mail/rules.eml", letter(CLASSES))
+    assert counts(shelf.sync()) == {"updated": 2, "deleted": 1}
+    assert shelf.indexed() == {"mail/rules.eml", "mail/rules.eml/classes.csv"}
+    shelf.write("other.txt", "Another file.")
+    shelf.sync()
+    shelf.remove("mail/rules.eml")
+    assert counts(shelf.sync()) == {"unchanged": 1, "deleted": 2}
+    assert shelf.indexed() == {"other.txt"}
+
+
+def test_an_attached_message_is_read_with_all_that_is_attached_to_it(shelf: Shelf) -> None:
+    inner = email.message_from_bytes(letter(CLASSES, subject="Classes"), policy=SMTP)
+    outer = EmailMessage(policy=SMTP)
+    outer["Subject"] = "FW: Classes"
+    outer.set_content("see below")
+    outer.add_attachment(inner)
+    shelf.write("forward.eml", bytes(outer))
+    assert counts(shelf.sync()) == {"added": 3}
+    assert "forward.eml/Classes.eml/classes.csv" in shelf.indexed()
+
+
+def test_attachments_have_the_readers_of_their_message(shelf: Shelf) -> None:
+    shelf.write("mail/rules.eml", letter(HOTELS))
+    shelf.sync()
+    assert not shelf.document("mail/rules.eml/hotels.md").audience
+    shelf.write("mail/ombud.yaml", "defaults: {country: PT, audience: {roles: [manager]}}\n")
+    shelf.sync()
+    for uri in ("mail/rules.eml", "mail/rules.eml/hotels.md"):
+        assert shelf.document(uri).audience == {"roles": ("manager",)}
+        assert shelf.document(uri).countries == ("PT",)
+    assert {chunk.audience["roles"] for chunk in shelf.chunks()} == {("manager",)}
+
+
+def test_an_attachment_that_cannot_be_read_is_a_failure_and_a_loss(shelf: Shelf) -> None:
+    shelf.write("rules.eml", letter(HOTELS, ("plan.pdf", "nothing of a PDF")))
+    report = shelf.sync()
+    assert [failed.uri for failed in report.failed] == ["docs/rules.eml/plan.pdf"]
+    assert shelf.document("rules.eml").loss.attachments == ("plan.pdf",)
+    assert shelf.indexed() == {"rules.eml", "rules.eml/hotels.md"}
+
+
+def test_a_draft_that_is_attached_does_not_answer(shelf: Shelf) -> None:
+    draft = "---\nstatus: draft\naudience: {roles: [guest]}\n---\n# New\n\nIt is 300 euros.\n"
+    shelf.write("rules.eml", letter(("new.md", draft)))
+    shelf.sync()
+    assert shelf.document("rules.eml/new.md").status == "draft"
+    assert not shelf.document("rules.eml/new.md").audience

@@ -12,6 +12,13 @@ from ombud.types import Block, Loss
 BlockKind = Literal["heading", "text", "list", "table", "code"]
 
 
+class AttachedFile(NamedTuple):
+    """A file inside another, such as the attachment of a message."""
+
+    name: str
+    data: bytes
+
+
 class ParsedFile(NamedTuple):
     """What a parser found in the bytes, before it becomes a `Document`."""
 
@@ -22,6 +29,8 @@ class ParsedFile(NamedTuple):
     heading."""
     loss: Loss = Loss()
     """What was left out, but for runs that are marked as struck or hidden."""
+    attached: tuple[AttachedFile, ...] = ()
+    """Files that are documents of their own."""
 
 
 _LONGEST_PAGE_NUMBER = 4

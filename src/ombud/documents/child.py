@@ -12,11 +12,15 @@ import resource
 import signal
 import sys
 import warnings
+from base64 import b64encode
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ombud.documents.pipes import receive, send
+
+if TYPE_CHECKING:
+    from ombud.documents.blocks import AttachedFile
 
 GRACE = 5
 """Seconds that the parent has to kill a process that is late, before it does so itself."""
@@ -92,24 +96,25 @@ def _load(order: dict[str, Any]) -> None:
 
 
 def _answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModels) -> bytes:
-    from ombud.documents.parsing import parse, untrusted
+    from ombud.documents.parsing import parse_file, untrusted
     from ombud.errors import OmbudError, SetupError
     from ombud.types import Document
 
+    attached: Sequence[AttachedFile] = ()
     try:
         with untrusted(order["facts"]["uri"]):
             if order["is_parsed"]:
                 document = Document.model_validate_json(data)
             else:
                 facts = Document.model_validate(order["facts"], strict=False)
-                document = parse(data, facts, pages)
+                document, attached = parse_file(data, facts, pages)
     except OmbudError as error:
         return json.dumps({"error": str(error), "hint": error.hint}).encode()
     if order["index"] is None:
         return b'{"document":' + document.model_dump_json().encode() + b"}"
     try:
         with untrusted(document.uri):
-            return _contents(document, order, models)
+            return _contents(document, attached, order, models)
     except SetupError as error:
         # The settings are wrong, not the document.
         setup = type(error).__name__
@@ -118,7 +123,12 @@ def _answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModel
         return json.dumps({"error": str(error), "hint": error.hint}).encode()
 
 
-def _contents(document: Any, order: dict[str, Any], models: _ParentModels) -> bytes:
+def _contents(
+    document: Any,
+    attached: Sequence["AttachedFile"],
+    order: dict[str, Any],
+    models: _ParentModels,
+) -> bytes:
     from ombud.documents.contents import Chunking, document_contents
     from ombud.settings import IndexSettings
 
@@ -130,6 +140,7 @@ def _contents(document: Any, order: dict[str, Any], models: _ParentModels) -> by
         "document": document.model_dump(mode="json"),
         "chunks": chunks,
         "abbreviations": contents.abbreviations,
+        "attached": [(file.name, b64encode(file.data).decode()) for file in attached],
     }
     return json.dumps(answer).encode()
 

@@ -3,6 +3,7 @@ it explains."""
 
 from typing import NamedTuple
 
+from ombud.documents.blocks import AttachedFile
 from ombud.documents.chunking.chunks import chunk
 from ombud.documents.chunking.outline import Count, Embed
 from ombud.settings import IndexSettings
@@ -25,6 +26,8 @@ class DocumentContents(NamedTuple):
     chunks: list[Chunk]
     abbreviations: list[tuple[str, str]]
     """(abbreviation, expansion) pairs that the document explains."""
+    attached: tuple[AttachedFile, ...] = ()
+    """Files inside it that are documents of their own."""
 
 
 def document_contents(document: Document, chunking: Chunking) -> DocumentContents:

@@ -8,14 +8,11 @@ language decides that the text then makes sense in."""
 import codecs
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ombud.errors import SourceError
 from ombud.text import language_margin
 from ombud.types import Loss
-
-if TYPE_CHECKING:
-    from charset_normalizer import CharsetMatch
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -65,7 +62,13 @@ def decode(data: bytes, declared: str = "") -> Decoded:
     if sum(character > "\x7f" for character in text) > 2 * broken:
         # Most of what is not ASCII is UTF-8: a few bytes were damaged.
         return Decoded(text, Loss(undecodable=broken))
-    return _checked_guess(_guessed_latin(data) if _is_latin(data) else _guessed_other(data))
+    guess = _guessed_latin(data) if _is_latin(data) else _guessed_other(data)
+    if guess is None:
+        raise SourceError(
+            "The encoding of the file cannot be determined.", hint="Save it again as UTF-8."
+        )
+    _checked(guess.text)
+    return guess
 
 
 def _declared(data: bytes, declared: str) -> str | None:
@@ -86,19 +89,8 @@ def _checked(text: str) -> Decoded:
     return Decoded(text, Loss(undecodable=text.count("\ufffd")))
 
 
-def _checked_guess(guess: Decoded) -> Decoded:
-    _checked(guess.text)
-    return guess
-
-
 def _not_text() -> SourceError:
     return SourceError("The file is not text.", hint="Give it the ending of its real format.")
-
-
-def _undetermined() -> SourceError:
-    return SourceError(
-        "The encoding of the file cannot be determined.", hint="Save it again as UTF-8."
-    )
 
 
 def _is_strange(character: str) -> bool:
@@ -126,12 +118,15 @@ def _is_latin(data: bytes) -> bool:
     return 2 * in_runs < beyond
 
 
-def _guessed_latin(data: bytes) -> Decoded:
-    """The text in the encoding in which its language is plainest."""
+def _guessed_latin(data: bytes) -> Decoded | None:
+    """The text in the encoding in which its language is plainest; None where none fits."""
     texts = {encoding: text for encoding in _LATIN if (text := _strictly(data, encoding))}
     if not texts:
-        raise _undetermined()
-    sense = {encoding: language_margin(_telling(text)) for encoding, text in texts.items()}
+        return None
+    sense = {}
+    for encoding, text in texts.items():
+        telling = [line for line in text.splitlines() if not line.isascii()]
+        sense[encoding] = language_margin("\n".join(telling))
     best = max(sense, key=lambda encoding: sense[encoding])
     usual = _LATIN[0]
     if usual in texts and sense[best] < sense[usual] + 1:
@@ -154,23 +149,16 @@ def _strictly(data: bytes, encoding: str) -> str:
     return "" if re.search("[\x7f-\x9f]", text) else text
 
 
-def _telling(text: str) -> str:
-    """The lines in which encodings differ."""
-    lines = [line for line in text.splitlines() if not line.isascii()]
-    return "\n".join(lines)
-
-
-def _guessed_other(data: bytes) -> Decoded:
-    """The text by charset-normalizer; raises SourceError where two encodings explain it alike."""
+def _guessed_other(data: bytes) -> Decoded | None:
+    """The text by charset-normalizer; None where two encodings explain it alike."""
     from charset_normalizer import from_bytes
 
     matches = from_bytes(data, cp_isolation=_OTHERS)
     best = matches.best()
-    if best is None or any(_is_rival(best, other) for other in matches):
-        raise _undetermined()
+    if best is None:
+        return None
+    for other in matches:
+        is_as_good = (other.chaos, other.coherence) == (best.chaos, best.coherence)
+        if is_as_good and str(other) != str(best):
+            return None
     return Decoded(str(best))
-
-
-def _is_rival(best: "CharsetMatch", other: "CharsetMatch") -> bool:
-    is_as_good = (other.chaos, other.coherence) == (best.chaos, best.coherence)
-    return is_as_good and str(other) != str(best)

@@ -48,7 +48,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
     furniture."""
     del pages
     text, loss = _decode(data)
-    tree = LexborHTMLParser(_shallow(text))
+    tree = LexborHTMLParser(shallow(text))
     title = tree.css_first("title")
     root = _main_part(tree)
     blocks = _BlockWalk(root).blocks if root else []
@@ -62,7 +62,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
 
 def fragment(source: str) -> list[Block]:
     """The blocks of a piece of HTML inside another format."""
-    body = LexborHTMLParser(_shallow(source)).body
+    body = LexborHTMLParser(shallow(source)).body
     return _BlockWalk(body).blocks if body else []
 
 
@@ -85,7 +85,7 @@ def _decode(data: bytes) -> Decoded:
     return decode(data, named.group(1).decode("ascii") if named else "")
 
 
-def _shallow(source: str) -> str:
+def shallow(source: str) -> str:
     """The source, without tags that mean nothing when it nests too deeply; raises SourceError if
     that does not help."""
     if _depth(source) <= DEEPEST:

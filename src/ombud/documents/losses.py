@@ -7,6 +7,7 @@ from ombud.types import Loss
 _COUNTED = {
     "struck": ("struck passage", "struck passages"),
     "hidden": ("hidden part", "hidden parts"),
+    "quoted": ("passage quoted from an older message", "passages quoted from older messages"),
     "repeated": ("running header or footer", "running headers and footers"),
     "pictures": ("picture without a description", "pictures without a description"),
     "undecodable": ("character of an unknown encoding", "characters of an unknown encoding"),

@@ -1,18 +1,18 @@
 """Bytes become a `Document`: the ending of the uri decides who reads them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import PurePosixPath
 from typing import cast
 
-from ombud.documents.blocks import ParsedFile, tidy, visible
+from ombud.documents.blocks import AttachedFile, ParsedFile, tidy, visible
 from ombud.documents.runs import plain, settle
 from ombud.errors import OmbudError, SetupError, SourceError, UnknownName
 from ombud.registry import distribution_of, find, names
 from ombud.text import detect_language
-from ombud.types import Block, Document
+from ombud.types import Block, Document, Loss
 
 Parser = Callable[[bytes, int], ParsedFile]
 """(bytes, most pages) -> ParsedFile; raises SourceError."""
@@ -21,6 +21,8 @@ PARSED_BY = "7"
 """Version of the parsers and chunkers: changes when they give other results from the same bytes.
 Everything is then read again."""
 PAGES = 2000
+_CACHES = ("thumbs.db", "desktop.ini", ".ds_store")
+_INCOMPLETE = ("crdownload", "download", "part", "partial", "tmp")
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _SECTION = re.compile(
     r"\W*([0-9]|[ivx]+[.)]|(introduction|overview|purpose|scope|summary|contents|zweck)\b)",
@@ -35,6 +37,14 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
     facts.language "" means: detect it. facts.title "" means: the first heading, the format's own
     title, or the file's name. Raises SourceError, one sentence and a hint, for anything that gives
     no text."""
+    document, _ = parse_file(data, facts, pages)
+    return document
+
+
+def parse_file(
+    data: bytes, facts: Document, pages: int = PAGES
+) -> tuple[Document, tuple[AttachedFile, ...]]:
+    """As `parse`, with the files inside that are documents of their own."""
     suffix = _suffix(facts.uri)
     read = _parser(suffix)
     if not data.strip():
@@ -45,17 +55,28 @@ def parse(data: bytes, facts: Document, pages: int = PAGES) -> Document:
     settled = settle([_normal(block) for block in parsed.blocks])
     blocks = settled.blocks
     _check_not_empty(blocks, suffix)
-    return facts.model_copy(
+    attached, unread = _sorted_out(parsed.attached)
+    document = facts.model_copy(
         update={
             "blocks": blocks,
             "text": settled.text,
             "annotations": settled.annotations,
-            "loss": parsed.loss + settled.loss,
+            "loss": parsed.loss + settled.loss + Loss(attachments=unread),
             "title": facts.title or _title(blocks, plain(parsed.title), facts.uri),
             "language": facts.language or detect_language(settled.text),
             "parser": PARSED_BY,
         }
     )
+    return document, attached
+
+
+def _sorted_out(
+    files: Sequence[AttachedFile],
+) -> tuple[tuple[AttachedFile, ...], tuple[str, ...]]:
+    """The attached files that can be read, and the names of those that cannot."""
+    wanted = [file for file in files if not is_passing(file.name)]
+    readable = tuple(file for file in wanted if f".{_suffix(file.name)}" in kinds())
+    return readable, tuple(file.name for file in wanted if file not in readable)
 
 
 def load_parser(uri: str) -> None:
@@ -105,6 +126,19 @@ def kinds() -> frozenset[str]:
     """Endings of the files that can be read, such as ".pdf": ours and those of installed
     plugins."""
     return frozenset(f".{name}" for name in names("parser", PARSERS))
+
+
+def is_passing(uri: str) -> bool:
+    """Tell whether a file is no document but a trace of a program at work: a lock of an office
+    program, a system's cache of pictures, a download that is not complete."""
+    name = uri.rpartition("/")[2]
+    is_lock = name.startswith(("~$", ".~lock."))
+    return is_lock or name.lower() in _CACHES or _suffix(name) in _INCOMPLETE
+
+
+def holds_documents(uri: str) -> bool:
+    """Tell whether such a file may have others attached, which are documents of their own."""
+    return _suffix(uri) in {"eml", "msg"}
 
 
 def _suffix(uri: str) -> str:

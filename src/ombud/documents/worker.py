@@ -13,14 +13,16 @@ import sys
 import threading
 import time
 import weakref
+from base64 import b64decode
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from ombud.documents.blocks import AttachedFile
 from ombud.documents.contents import Chunking, DocumentContents, document_contents
-from ombud.documents.parsing import parse, untrusted
+from ombud.documents.parsing import parse, parse_file, untrusted
 from ombud.documents.pipes import exchange, framed
 from ombud.errors import BadSetting, MissingExtra, SetupError, SourceError, UnknownName
 from ombud.settings import DocumentSettings
@@ -66,7 +68,7 @@ class DocumentParser(Protocol):
         """Parse as `ombud.documents.parse` does."""
 
     def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
-        """Parse and cut."""
+        """Parse and cut; the files attached to it come along, unread."""
 
     def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
         """Cut a document that was parsed before."""
@@ -103,7 +105,10 @@ class InlineParser:
             return parse(data, facts, self.settings.pages)
 
     def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
-        return self.cut(self.parse(data, facts), chunking)
+        _check_size(data, self.settings)
+        with self._turn, untrusted(facts.uri):
+            document, attached = parse_file(data, facts, self.settings.pages)
+        return self.cut(document, chunking)._replace(attached=attached)
 
     def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
         return document_contents(document, chunking)
@@ -314,7 +319,8 @@ def _contents(answer: bytes) -> DocumentContents:
         document = Document.model_validate(content["document"], strict=False)
         chunks = [Chunk.model_validate(chunk, strict=False) for chunk in content["chunks"]]
         pairs = [(str(short), str(long)) for short, long in content["abbreviations"]]
-        return DocumentContents(document, chunks, pairs)
+        attached = [AttachedFile(name, b64decode(data)) for name, data in content["attached"]]
+        return DocumentContents(document, chunks, pairs, tuple(attached))
 
 
 @contextlib.contextmanager

@@ -1,15 +1,24 @@
 """What is there against what is stored: the list of things to do."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from posixpath import splitext
 from typing import NamedTuple
 
-from ombud.documents import PARSED_BY, front_matter, kinds, recipe_of
+from ombud.documents import (
+    PARSED_BY,
+    AttachedFile,
+    front_matter,
+    holds_documents,
+    is_passing,
+    kinds,
+    recipe_of,
+)
 from ombud.errors import SourceError
 from ombud.ingest.parts import OnProgress
 from ombud.ingest.report import Failure, Skipped
@@ -24,10 +33,7 @@ from ombud.sources import (
     why_unreadable,
 )
 from ombud.store import DocumentEntry, SyncStamp
-from ombud.types import PARSED, Document
-
-_CACHES = ("thumbs.db", "desktop.ini", ".ds_store")
-_INCOMPLETE = (".crdownload", ".download", ".part", ".partial", ".tmp")
+from ombud.types import PARSED, Audience, Document
 
 
 class DocumentChange(NamedTuple):
@@ -40,6 +46,8 @@ class DocumentChange(NamedTuple):
     """Parse and embed again, or only take over metadata."""
     new: bool
     stamp: str = ""
+    attached: frozenset[str] = frozenset()
+    """Ids of the documents that were attached to it before."""
 
     def kept(self, chunks: int) -> SyncStamp:
         return SyncStamp(
@@ -81,7 +89,9 @@ def plan_changes(
     SourceError when the source cannot be listed."""
     refs = source.list()
     readable = kinds()
-    comparison = _Comparison(source, known, settings)
+    holders = {ref.uri for ref in refs if holds_documents(ref.uri)}
+    attached = _attached_to(holders, known.entries.values())
+    comparison = _Comparison(source, known, settings, attached)
     plan = comparison.plan
     skipped = Counter[str]()
     listed: set[str] = set()
@@ -100,6 +110,7 @@ def plan_changes(
     plan.skipped = {**skipped, **links}
     of_source: Sequence[LeftOut] = getattr(source, "left_out", ())
     plan.left_out += [Skipped(uri=one.uri, why=one.why) for one in of_source]
+    listed.update(entry.id for entries in attached.values() for entry in entries)
     for key, entry in known.entries.items():
         if key not in listed:
             plan.gone.append(entry)
@@ -107,11 +118,32 @@ def plan_changes(
     return plan
 
 
+def _attached_to(
+    holders: Set[str], entries: Iterable[DocumentEntry]
+) -> dict[str, list[DocumentEntry]]:
+    """uri of a listed message -> the documents that are attached to it, at any depth."""
+    attached: dict[str, list[DocumentEntry]] = defaultdict(list)
+    for entry in entries:
+        for slash in re.finditer("/", entry.uri):
+            holder = entry.uri[: slash.start()]
+            if holder in holders:
+                attached[holder].append(entry)
+                break
+    return attached
+
+
 class _Comparison:
     """Documents of a source against what is held of them, one by one."""
 
-    def __init__(self, source: Source, known: KnownDocuments, settings: Settings) -> None:
+    def __init__(
+        self,
+        source: Source,
+        known: KnownDocuments,
+        settings: Settings,
+        attached: Mapping[str, Sequence[DocumentEntry]],
+    ) -> None:
         self.plan = SyncPlan()
+        self._attached = attached
         self._source = source
         self._known = known
         self._settings = settings
@@ -122,23 +154,42 @@ class _Comparison:
         entry = self._known.entries.get(key)
         chunks = self._known.chunks.get(key, 0)
         stamp = _stamp(self._recipe, ref)
-        if entry and stamp and (entry.stamp, entry.chunks) == (stamp, chunks):
-            self.plan.documents.append(self._known.documents[key])
-            self.plan.unchanged += 1
+        attached = self._attached.get(ref.uri, ())
+        is_whole = all(self._known.chunks.get(one.id) == one.chunks for one in attached)
+        same = entry is not None and (entry.stamp, entry.chunks) == (stamp, chunks)
+        if stamp and same and is_whole:
+            self._add_unchanged(key, attached)
             return
         try:
             change = _compare(self._source, ref, entry, chunks, self._settings)
         except SourceError as failed:
             self._add_failed(ref, entry, failed)
             return
-        change = change._replace(stamp=stamp)
-        self.plan.documents.append(change.document)
-        if entry and not change.content and change.facts_digest == entry.facts_digest:
+        change = change._replace(stamp=stamp, attached=frozenset(one.id for one in attached))
+        is_same = entry is not None and change.facts_digest == entry.facts_digest
+        if is_same and is_whole and not change.content:
             self.plan.stamps[key] = stamp
+            self._add_unchanged(key, attached)
+            return
+        if attached:
+            # What is attached has the facts of its message.
+            change = change._replace(content=True)
+            self._narrow(attached, change.document.audience)
+        self.plan.documents.append(change.document)
+        self.plan.changes.append(change)
+        self.plan.reread += self._is_reread(change)
+
+    def _add_unchanged(self, key: str, attached: Sequence[DocumentEntry]) -> None:
+        for one in (key, *(entry.id for entry in attached)):
+            self.plan.documents.append(self._known.documents[one])
             self.plan.unchanged += 1
-        else:
-            self.plan.changes.append(change)
-            self.plan.reread += self._is_reread(change)
+
+    def _narrow(self, entries: Sequence[DocumentEntry], audience: Audience) -> None:
+        """Give documents the readers of today before anything is read, which may fail."""
+        for entry in entries:
+            document = self._known.documents[entry.id]
+            if document.audience != audience:
+                self.plan.changes.append(_narrowed(entry, document, audience))
 
     def _is_reread(self, change: DocumentChange) -> bool:
         """Tell whether the same bytes are read by newer parsers."""
@@ -151,17 +202,9 @@ class _Comparison:
         self.plan.failed.append(failure(ref.uri, error))
         if entry is None:
             return
-        document = self._known.documents[document_id(ref.uri)]
-        if ref.facts.get("audience", document.audience) != document.audience:
-            self.plan.changes.append(_narrowed(ref, entry, document))
-
-
-def is_passing(uri: str) -> bool:
-    """Tell whether a file is no document but a trace of a program at work: a lock of an office
-    program, a system's cache of pictures, a download that is not complete."""
-    name = uri.rpartition("/")[2]
-    is_lock = name.startswith(("~$", ".~lock."))
-    return is_lock or name.lower() in _CACHES or _suffix_of(name) in _INCOMPLETE
+        if "audience" in ref.facts:
+            attached = self._attached.get(ref.uri, ())
+            self._narrow([entry, *attached], ref.facts["audience"])
 
 
 def document_id(uri: str) -> str:
@@ -210,17 +253,39 @@ def _recipe(settings: Settings, source: str) -> tuple[object, ...]:
     return PARSED_BY, *recipe_of(index), *form_of(index)
 
 
-def _narrowed(ref: Ref, entry: DocumentEntry, document: Document) -> DocumentChange:
+def _narrowed(entry: DocumentEntry, document: Document, audience: Audience) -> DocumentChange:
     """What cannot be read keeps its text, but not readers that its source no longer grants. Its
     digests are left empty, so that the next sync looks at it again whatever the source says."""
-    changed = document.model_copy(update={"audience": ref.facts["audience"]})
     return DocumentChange(
-        ref=ref,
-        document=changed,
+        ref=Ref(uri=document.uri, place="", size=0, facts={}),
+        document=document.model_copy(update={"audience": audience}),
         facts_digest="",
         recipe=entry.recipe,
         content=False,
         new=False,
+    )
+
+
+def attached_change(holder: DocumentChange, file: AttachedFile) -> DocumentChange:
+    """A file attached to a document, which has the readers and the countries of that one.
+
+    Raises SourceError where its front matter is broken."""
+    uri = f"{holder.ref.uri}/{file.name}"
+    of_its_own = {
+        "id": document_id(uri),
+        "uri": uri,
+        "title": "",
+        "language": "",
+        "supersedes": None,
+        "digest": sha256(file.data).hexdigest(),
+    }
+    metadata = normalise_metadata(front_matter(file.data, uri), "front matter", strict=False)
+    document = apply_metadata(holder.document.model_copy(update=of_its_own), metadata)
+    granted = {"audience": holder.document.audience, "countries": holder.document.countries}
+    return holder._replace(
+        ref=holder.ref._replace(uri=uri, size=len(file.data)),
+        document=document.model_copy(update=granted),
+        new=of_its_own["id"] not in holder.attached,
     )
 
 

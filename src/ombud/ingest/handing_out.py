@@ -19,7 +19,7 @@ from ombud.index import Row
 from ombud.ingest.changes import DocumentChange, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
-from ombud.ingest.reading import BATCH_CHUNKS, ChunkedDocument, chunking_of
+from ombud.ingest.reading import BATCH_CHUNKS, ChunkedDocument, chunked, chunking_of
 from ombud.ingest.report import Failure
 from ombud.ingest.rows import rows_of
 from ombud.settings import index_for
@@ -137,7 +137,7 @@ class HandedOut:
                 failed.append(Failure(uri=change.ref.uri, reason=result.reason))
             else:
                 contents, rows = unpack_rows(result.result)
-                yield ChunkedDocument(change, *contents, rows=tuple(rows))
+                yield chunked(change, contents)._replace(rows=tuple(rows))
 
     def _take(self) -> list[WorkResult]:
         return take_results(self._parts.store, list(self._waiting), self._lease)

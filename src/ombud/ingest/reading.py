@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 from ombud.documents import Chunking, DocumentContents, DocumentParser
 from ombud.errors import SourceError
 from ombud.index import Row
-from ombud.ingest.changes import DocumentChange, failure
+from ombud.ingest.changes import DocumentChange, attached_change, document_id, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.report import Failure
 from ombud.ingest.rows import estimate, rows_of
 from ombud.settings import index_for
 from ombud.sources import Source
-from ombud.types import Chunk, Document
+from ombud.types import Chunk, Document, Loss
 
 T = TypeVar("T")
 Made = Generator[T, None, None]
@@ -40,6 +40,12 @@ class ChunkedDocument(NamedTuple):
     """(abbreviation, expansion) pairs that it explains."""
     rows: tuple[Row, ...] = ()
     """Where it was embedded ahead, or by another process."""
+    gone: frozenset[str] = frozenset()
+    """Ids of documents that are no longer attached to it."""
+
+
+def chunked(change: DocumentChange, contents: DocumentContents) -> ChunkedDocument:
+    return ChunkedDocument(change, contents.document, contents.chunks, contents.abbreviations)
 
 
 def chunking_of(parts: IngestParts, source: str) -> Chunking:
@@ -69,21 +75,51 @@ class DocumentReader:
         for parser in parsers:
             self._free.put(parser)
 
-    def read(self, change: DocumentChange) -> ChunkedDocument:
-        """Raises SourceError, also where nothing is in it."""
-        contents = self._contents(change)
-        if not contents.chunks:
-            raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
-        return ChunkedDocument(change, *contents)
-
-    def _contents(self, change: DocumentChange) -> DocumentContents:
+    def read(self, change: DocumentChange) -> tuple[list[ChunkedDocument], list[Failure]]:
+        """The document and, behind it, those that are attached to it; what of these cannot be read.
+        Raises SourceError where the document itself cannot be read."""
+        failed: list[Failure] = []
         with self._asking:
             data = self._source.read(change.ref)
+        room = self._parts.settings.documents.size_mb * 2**20
+        first, *attached = self._read_all(change, data, room, failed)
+        still_there = {item.document.id for item in attached}
+        still_there.update(document_id(one.uri) for one in failed)
+        unread = tuple(one.uri.removeprefix(f"{change.ref.uri}/") for one in failed)
+        loss = first.document.loss + Loss(attachments=unread)
+        document = first.document.model_copy(update={"loss": loss})
+        first = first._replace(document=document, gone=change.attached - still_there)
+        return [first, *attached], failed
+
+    def _read_all(
+        self, change: DocumentChange, data: bytes, room: int, failed: list[Failure]
+    ) -> list[ChunkedDocument]:
+        """room: bytes that everything attached, at any depth, may have together."""
+        contents = self._contents(change, data)
+        items = [chunked(change, contents)]
+        room -= sum(len(file.data) for file in contents.attached)
+        for file in contents.attached:
+            uri = f"{change.ref.uri}/{file.name}"
+            try:
+                if room < 0:
+                    raise SourceError(
+                        "Too much is attached.", hint="Save it as files of their own."
+                    )
+                inner = attached_change(change, file)
+                items += self._read_all(inner, file.data, room, failed)
+            except SourceError as bad:
+                failed.append(failure(uri, bad))
+        return items
+
+    def _contents(self, change: DocumentChange, data: bytes) -> DocumentContents:
+        """Raises SourceError, also where nothing is in it."""
         parser = self._free.get()
         try:
             contents = parser.read(data, change.document, self._chunking)
         finally:
             self._free.put(parser)
+        if not contents.chunks:
+            raise SourceError("Nothing in it can be searched.", hint="Is it empty?")
         document = contents.document
         keep_original(
             self._parts.originals, document.id, document.digest, uri=document.uri, data=data
@@ -180,20 +216,23 @@ def _chunked(
             if stop.is_set():
                 return
             try:
-                yield task.result()
+                items, bad_ones = task.result()
             except SourceError as bad:
                 failed.append(failure(change.ref.uri, bad))
+            else:
+                failed += bad_ones
+                yield from items
 
 
 def _in_order(
     pool: Executor,
-    work: Callable[[DocumentChange], ChunkedDocument],
+    work: Callable[[DocumentChange], T],
     changes: Sequence[DocumentChange],
     ahead: int,
-) -> Iterator[tuple[DocumentChange, Future[ChunkedDocument]]]:
+) -> Iterator[tuple[DocumentChange, Future[T]]]:
     """Each change with its task, in their order; at most `ahead` are begun. What is not begun at
     the end never is."""
-    begun: deque[tuple[DocumentChange, Future[ChunkedDocument]]] = deque()
+    begun: deque[tuple[DocumentChange, Future[T]]] = deque()
     try:
         for change in changes:
             begun.append((change, pool.submit(work, change)))

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import PurePosixPath
 
-from ombud.documents import DocumentParser, describe_loss, open_parsers
+from ombud.documents import DocumentParser, describe_loss, holds_documents, open_parsers
 from ombud.errors import Busy, SourceError
 from ombud.index import Row, blocking
 from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
@@ -256,6 +257,7 @@ class SyncRun:
         for batch in self._batches(source, parsers, content, progress.failed):
             self._lease.check()
             self._commit(batch, progress.begins)
+            self._drop(progress, [one for item in batch for one in item.gone])
             progress.done += [item.change for item in batch]
             progress.lost += _lost([item.document for item in batch])
             read = len(progress.done) + len(progress.failed) - failed_before
@@ -268,10 +270,15 @@ class SyncRun:
         content: Sequence[DocumentChange],
         failed: list[Failure],
     ) -> Iterator[list[ChunkedDocument]]:
+        here = content
         if self._parts.settings.sync.workers == "queue":
-            return HandedOut(self._parts, source, self._lease, parsers).batches(content, failed)
+            # A message becomes several documents; others than this process give back one.
+            here = [change for change in content if holds_documents(change.ref.uri)]
+            handed_out = [change for change in content if not holds_documents(change.ref.uri)]
+            work = HandedOut(self._parts, source, self._lease, parsers)
+            yield from work.batches(handed_out, failed)
         reader = DocumentReader(self._parts, source, parsers)
-        return embed_ahead(read_ahead(reader, content, failed), self._parts)
+        yield from embed_ahead(read_ahead(reader, here, failed), self._parts)
 
     def _commit(self, batch: Sequence[ChunkedDocument], begins: Mapping[str, date]) -> None:
         parts = self._parts
@@ -294,16 +301,21 @@ class SyncRun:
             raise
 
     def _delete_gone(self, progress: _Progress) -> None:
-        gone = [entry.id for entry in progress.plan.gone]
+        self._drop(progress, [entry.id for entry in progress.plan.gone])
+
+    def _drop(self, progress: _Progress, gone: Sequence[str]) -> None:
         if gone:
             self._lease.check()
             delete_documents(self._parts, gone, self._lease)
-        progress.deleted = len(gone)
+            progress.deleted += len(gone)
 
 
 def _too_many_gone(settings: Settings, plan: SyncPlan, known: int) -> str:
     """Why nothing is deleted; empty where it may be."""
-    lost = len(plan.gone) - len(plan.moved)
+    gone = {entry.uri for entry in plan.gone}
+    # What is attached to a message goes with it.
+    apart = [uri for uri in gone if gone.isdisjoint(map(str, PurePosixPath(uri).parents))]
+    lost = len(apart) - len(plan.moved)
     if lost <= 0:
         return ""
     is_few = lost <= FEW or lost <= settings.sync.largest_loss * known

@@ -57,6 +57,8 @@ class Loss(Record):
     """Pages without text, such as scans."""
     attachments: tuple[str, ...] = ()
     """Names of attached files that were not read."""
+    quoted: int = 0
+    """Passages of older messages that a message quotes."""
     repeated: int = 0
     """Running headers and footers."""
     pictures: int = 0

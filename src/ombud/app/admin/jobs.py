@@ -13,7 +13,7 @@ from ombud.app.identity.people import mark
 from ombud.app.sources import configured_sources, record_folder
 from ombud.app.syncing import announce_sync, remove_documents_of, run_sync, sync_progress
 from ombud.app.workspace import Workspace
-from ombud.documents import kinds
+from ombud.documents import is_passing, kinds
 from ombud.errors import BadRequest, Busy, OmbudError
 from ombud.private_files import make_private_folder
 from ombud.settings import Folder
@@ -171,6 +171,8 @@ def keep_named(
     largest = workspace.settings.documents.size_mb * 1_000_000
     named: list[tuple[str, bytes]] = []
     for name, data in files:
+        if is_passing(name):
+            continue
         if len(data) > largest:
             raise BadRequest(f"`{name[:80]}` is larger than documents.size_mb allows.")
         named.append((plain_file_name(name), data))

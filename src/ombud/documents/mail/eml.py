@@ -1,23 +1,25 @@
-"""E-mail messages: the subject as heading, who wrote to whom, what they wrote, and what was
-attached.
+"""E-mail messages: the subject as heading, who wrote to whom, and what they wrote.
 
-Attachments are named, not read: what matters should be a document of its own.
-"""
+Attachments and attached messages are documents of their own; what a reply quotes is left out."""
 
 import email
+import mimetypes
 import re
+from collections import Counter
 from collections.abc import Iterator
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.policy import compat32
+from pathlib import PurePosixPath
 
-from ombud.documents.blocks import ParsedFile, heading, list_of, paragraph, tidy
+from ombud.documents.blocks import AttachedFile, ParsedFile, heading, list_of, paragraph, tidy
 from ombud.documents.encodings import decode
 from ombud.documents.html import fragment
-from ombud.documents.plain import read as read_plain
+from ombud.documents.mail.quoted import FORWARDED, without_quoted_html, without_quoted_text
+from ombud.documents.plain import paragraphs
 from ombud.errors import SourceError
-from ombud.types import Block
+from ombud.types import Block, Loss
 
 MOST_PARTS = 200
 """Announced in one message. The library takes time quadratic in the depth of parts, and nests calls
@@ -30,6 +32,7 @@ _HEADER = re.compile(
     rb"|delivered-to|x-[\w-]+|dkim-signature|reply-to|cc|sender)\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
+_NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\]+")
 _PEOPLE_AND_DATE = ("from", "to", "cc", "date")
 
 
@@ -48,18 +51,29 @@ def read(data: bytes, pages: int) -> ParsedFile:
             hint="Save its parts as files instead.",
         )
     try:
-        message = email.message_from_bytes(data, policy=compat32)
-        body = list(_body(message))
-        attached = list(_attachments(message))
+        return read_message(email.message_from_bytes(data, policy=compat32))
     except (MessageError, ValueError, LookupError, RecursionError) as error:
         raise SourceError(
             "The message is broken.", hint="Save it again from the mail program as .eml."
         ) from error
+
+
+def read_message(message: Message) -> ParsedFile:
+    """The document of a message, and the files attached to it."""
     head = {name: header(message.get(name)) for name in ("subject", *_PEOPLE_AND_DATE)}
-    return ParsedFile(list(laid_out(head, body, attached)), head["subject"])
+    body = _Body(
+        is_forward=FORWARDED.match(head["subject"]) is not None,
+        is_reply=message.get("in-reply-to") is not None or message.get("references") is not None,
+    )
+    blocks = list(body.read(message))
+    attached = tuple(_named_apart(_attachments(message)))
+    laid_out = list(_laid_out(head, blocks, attached))
+    return ParsedFile(laid_out, head["subject"], body.loss, attached)
 
 
-def laid_out(head: dict[str, str], body: list[Block], attached: list[str]) -> Iterator[Block]:
+def _laid_out(
+    head: dict[str, str], body: list[Block], attached: tuple[AttachedFile, ...]
+) -> Iterator[Block]:
     """The blocks of a message. head: lower-case names of headers -> what they say."""
     subject = head.get("subject")
     if subject:
@@ -71,7 +85,7 @@ def laid_out(head: dict[str, str], body: list[Block], attached: list[str]) -> It
     yield from map(_below_subject, body) if subject else body
     if attached:
         yield paragraph("Attachments:")
-        yield from list_of([f"- {name}" for name in attached])
+        yield from list_of([f"- {file.name}" for file in attached])
 
 
 def _below_subject(block: Block) -> Block:
@@ -96,29 +110,57 @@ def header(value: object) -> str:
 
 
 def _decoded(data: bytes, charset: str | None) -> str:
+    """A few words, read in some way even where their encoding is unknown."""
     try:
-        return data.decode(charset or "utf-8")
-    except (LookupError, ValueError):
-        # The charset that was promised is unknown or wrong.
+        return decode(data, charset or "").text
+    except SourceError:
         return data.decode("cp1252", errors="replace")
 
 
-def _body(part: Message) -> Iterator[Block]:
-    """The text of a message: of alternatives the richest, which stands last."""
-    if part.get_content_maintype() == "message" or _is_attached(part):
-        return
-    if not part.is_multipart():
-        yield from _text(part)
-        return
-    if part.get_content_subtype() != "alternative":
-        for inner in _parts(part):
-            yield from _body(inner)
-        return
-    for alternative in reversed(_parts(part)):
-        blocks = list(_body(alternative))
-        if blocks:
-            yield from blocks
+class _Body:
+    """Reads the text of a message and counts what it leaves out."""
+
+    def __init__(self, *, is_forward: bool, is_reply: bool) -> None:
+        self.loss = Loss()
+        self._is_forward = is_forward
+        self._is_reply = is_reply
+
+    def read(self, part: Message) -> Iterator[Block]:
+        """The blocks of a part: of alternatives the richest, which stands last."""
+        if part.get_content_maintype() == "message" or _is_attached(part):
             return
+        if not part.is_multipart():
+            yield from self._text(part)
+            return
+        if part.get_content_subtype() != "alternative":
+            for inner in _parts(part):
+                yield from self.read(inner)
+            return
+        for alternative in reversed(_parts(part)):
+            blocks = list(self.read(alternative))
+            if blocks:
+                yield from blocks
+                return
+
+    def _text(self, part: Message) -> Iterator[Block]:
+        kind = part.get_content_type()
+        data = part.get_payload(decode=True)
+        if kind not in {"text/plain", "text/html"} or not isinstance(data, bytes):
+            return
+        if not data.strip():
+            return
+        text, loss = decode(data, part.get_content_charset() or "")
+        self.loss += loss
+        quoted = 0
+        if kind == "text/html":
+            if not self._is_forward:
+                text, quoted = without_quoted_html(text, self._is_reply)
+            yield from fragment(text)
+        else:
+            if not self._is_forward:
+                text, quoted = without_quoted_text(text, self._is_reply)
+            yield from paragraphs(text)
+        self.loss += Loss(quoted=quoted)
 
 
 def _parts(part: Message) -> list[Message]:
@@ -126,48 +168,44 @@ def _parts(part: Message) -> list[Message]:
     return [inner for inner in part.get_payload() if isinstance(inner, Message)]
 
 
-def _text(part: Message) -> Iterator[Block]:
-    kind = part.get_content_type()
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes) or not data.strip():
-        return
-    if kind not in {"text/plain", "text/html"}:
-        return
-    charset = part.get_content_charset()
-    text = _decoded(data, charset) if charset else decode(data).text
-    if kind == "text/html":
-        yield from fragment(text)
-    else:
-        yield from read_plain(text.encode("utf-8", errors="replace"), 0).blocks
-
-
 def _is_attached(part: Message) -> bool:
     is_file = part.get_filename() is not None and part.get_content_maintype() != "multipart"
     return is_file or part.get_content_disposition() == "attachment"
 
 
-def _is_shown_picture(part: Message) -> bool:
-    """Whether the text shows it in its place."""
-    return bool(part.get("content-id")) and part.get_content_maintype() == "image"
-
-
-def _attachments(message: Message) -> Iterator[str]:
-    """Names of files, subjects of messages; pictures that the text shows are part of it."""
+def _attachments(message: Message) -> Iterator[AttachedFile]:
+    """Files and messages; pictures that the text shows are part of it."""
     waiting = [message]
     while waiting:
         part = waiting.pop()
         if part.get_content_type() == "message/rfc822":
-            yield _subject(part) or "message"
+            for held in _parts(part) if part.is_multipart() else []:
+                subject = header(held.get("subject")) or "message"
+                yield AttachedFile(f"{subject}.eml", held.as_bytes())
         elif part.is_multipart():
             waiting.extend(reversed(_parts(part)))
-        elif _is_attached(part) and not _is_shown_picture(part):
-            yield header(part.get_filename()) or part.get_content_type()
+        elif part.get("content-id") and part.get_content_maintype() == "image":
+            continue
+        elif _is_attached(part):
+            data = part.get_payload(decode=True)
+            yield AttachedFile(_file_name(part), data if isinstance(data, bytes) else b"")
 
 
-def _subject(attached: Message) -> str:
-    """Of an attached message."""
-    payload = attached.get_payload()
-    if not isinstance(payload, list) or not payload:
-        return ""
-    first = payload[0]
-    return header(first.get("subject")) if isinstance(first, Message) else ""
+def _file_name(part: Message) -> str:
+    """The name of an attached file, with an ending that its type gives where it has none."""
+    name = header(part.get_filename()) or "attachment"
+    if PurePosixPath(name).suffix:
+        return name
+    return name + (mimetypes.guess_extension(part.get_content_type()) or "")
+
+
+def _named_apart(files: Iterator[AttachedFile]) -> Iterator[AttachedFile]:
+    """Files under names that make no path and tell them apart: the second "rules.pdf" is
+    "rules (2).pdf"."""
+    taken = Counter[str]()
+    for file in files:
+        name = _NOT_IN_NAMES.sub("_", file.name)[-150:].strip(". ")
+        taken[name] += 1
+        path = PurePosixPath(name)
+        again = f"{path.stem} ({taken[name]}){path.suffix}"
+        yield file._replace(name=name if taken[name] == 1 else again)
