@@ -212,9 +212,12 @@ def readable(uri: str) -> str:
 
 
 PARSERS: dict[str, str] = {
+    "adoc": "ombud.documents.markup.adoc:read",
+    "asciidoc": "ombud.documents.markup.adoc:read",
     "csv": "ombud.documents.sheets.csv_table:read",
     "docx": "ombud.documents.office.docx:read",
     "docm": "ombud.documents.office.docx:read",
+    "epub": "ombud.documents.markup.epub:read",
     "eml": "ombud.documents.mail.eml:read",
     "htm": "ombud.documents.html:read",
     "html": "ombud.documents.html:read",
@@ -222,14 +225,18 @@ PARSERS: dict[str, str] = {
     "md": "ombud.documents.markdown:read",
     "mdx": "ombud.documents.markup.mdx:read",
     "msg": "ombud.documents.mail.msg:read",
+    "ods": "ombud.documents.sheets.ods:read",
     "odt": "ombud.documents.office.odt:read",
     "pdf": "ombud.documents.pdf.parser:read",
     "pptm": "ombud.documents.office.pptx:read",
     "pptx": "ombud.documents.office.pptx:read",
+    "rst": "ombud.documents.markup.rst:read",
+    "rtf": "ombud.documents.markup.rtf:read",
     "tsv": "ombud.documents.sheets.csv_table:read",
     "txt": "ombud.documents.plain:read",
     "xht": "ombud.documents.html:read",
     "xhtml": "ombud.documents.html:read",
+    "xls": "ombud.documents.sheets.xls:read",
     "xlsm": "ombud.documents.office.xlsx:read",
     "xlsx": "ombud.documents.office.xlsx:read",
 }

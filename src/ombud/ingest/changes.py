@@ -156,8 +156,8 @@ class _Comparison:
         stamp = _stamp(self._recipe, ref)
         attached = self._attached.get(ref.uri, ())
         is_whole = all(self._known.chunks.get(one.id) == one.chunks for one in attached)
-        same = entry is not None and (entry.stamp, entry.chunks) == (stamp, chunks)
-        if stamp and same and is_whole:
+        stamped = entry is not None and (entry.stamp, entry.chunks) == (stamp, chunks)
+        if stamp and stamped and is_whole:
             self._add_unchanged(key, attached)
             return
         try:
@@ -165,15 +165,19 @@ class _Comparison:
         except SourceError as failed:
             self._add_failed(ref, entry, failed)
             return
-        change = change._replace(stamp=stamp, attached=frozenset(one.id for one in attached))
+        change = change._replace(stamp=stamp)
         is_same = entry is not None and change.facts_digest == entry.facts_digest
         if is_same and is_whole and not change.content:
             self.plan.stamps[key] = stamp
             self._add_unchanged(key, attached)
-            return
+        else:
+            self._add_change(change, attached)
+
+    def _add_change(self, change: DocumentChange, attached: Sequence[DocumentEntry]) -> None:
         if attached:
             # What is attached has the facts of its message.
-            change = change._replace(content=True)
+            ids = frozenset(one.id for one in attached)
+            change = change._replace(content=True, attached=ids)
             self._narrow(attached, change.document.audience)
         self.plan.documents.append(change.document)
         self.plan.changes.append(change)

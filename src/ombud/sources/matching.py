@@ -15,8 +15,9 @@ from ombud.sources.metadata import normalise_metadata
 GLOB = glob.GLOBSTAR | glob.BRACE | glob.MATCHBASE
 EVERYTHING = ["**/*"]
 _FILES = frozenset((
-    ".csv", ".docm", ".docx", ".eml", ".htm", ".html", ".markdown", ".md", ".mdx", ".msg", ".odt",
-    ".pdf", ".pptm", ".pptx", ".tsv", ".txt", ".xht", ".xhtml", ".xlsm", ".xlsx",
+    ".adoc", ".asciidoc", ".csv", ".docm", ".docx", ".eml", ".epub", ".htm", ".html", ".markdown",
+    ".md", ".mdx", ".msg", ".ods", ".odt", ".pdf", ".pptm", ".pptx", ".rst", ".rtf", ".tsv", ".txt",
+    ".xht", ".xhtml", ".xls", ".xlsm", ".xlsx",
 ))  # fmt: skip
 """Endings of documents that lie in a site beside its pages."""
 

@@ -43,7 +43,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
     contents."""
     del pages
     with opened(data, _WRITER) as package:
-        _check_not_encrypted(package)
+        check_not_encrypted(package)
         content = package.part("content.xml", local=True)
         common = package.part("styles.xml", local=True)
     body = content.find("body/text") if content is not None else None
@@ -72,7 +72,7 @@ def _levelled(blocks: list[Block], has_title: bool) -> list[Block]:
     return levelled
 
 
-def _check_not_encrypted(package: Package) -> None:
+def check_not_encrypted(package: Package) -> None:
     manifest = package.part("META-INF/manifest.xml", local=True)
     if manifest is not None and next(manifest.iter("encryption-data"), None) is not None:
         raise SourceError("The file is encrypted.", hint="Save a copy without a password.")

@@ -89,6 +89,10 @@ class Package:
         parser.feed(self._unpack(name))
         return parser.close()
 
+    def data(self, name: str) -> bytes:
+        """The bytes of a part that is there."""
+        return self._unpack(name)
+
     def holds(self, name: str) -> bool:
         return name in self._names
 
