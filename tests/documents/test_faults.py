@@ -19,8 +19,6 @@ CASES = Path(__file__).parents[1] / "data" / "faults"
 Case = dict[str, Any]
 TO_DO: frozenset[str] = frozenset(
     (
-        "eml-attachment/classes.eml",
-        "eml-attachment/forwarded.eml",
         "eml-quoted/calendar.eml",
         "html-aside/callout.html",
         "html-aside/quote.html",

@@ -1,10 +1,10 @@
 """AsciiDoc: made into HTML, which is read as any other.
 
-Own code: xberg leaves marks such as ^1^ and [.line-through]#old# in the words, and Asciidoctor is no
-Python. Includes are not followed; attributes that the file sets itself are filled in."""
+Own code: xberg leaves marks such as ^1^ and [.line-through]#old# in the words, and Asciidoctor is
+no Python. Includes are not followed; attributes that the file sets itself are filled in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from ombud.documents import html
@@ -27,7 +27,10 @@ _INLINE = (
     (re.compile(r"\[[^\]#]*\]#{1,2}(.+?)#{1,2}"), r"\1"),
     (re.compile(r"\^(\S[^\^]*?)\^"), r"<sup>\1</sup>"),
     (re.compile(r"~(\S[^~]*?)~"), r"<sub>\1</sub>"),
-    (re.compile(r"(?:link:|mailto:|(?=https?://))([^\s\[\]]+)\[([^\]]*)\]"), r'<a href="\1">\2</a>'),
+    (
+        re.compile(r"(?:link:|mailto:|(?=https?://))([^\s\[\]]+)\[([^\]]*)\]"),
+        r'<a href="\1">\2</a>',
+    ),
     (re.compile(r"(?:xref:|&lt;&lt;)[^\[,&]*(?:\[|,\s*)([^\]&]*)(?:\]|&gt;&gt;)"), r"\1"),
     (re.compile(r"image:{1,2}[^\s\[]+\[&quot;?([^\],&]*)[^\]]*\]"), r'<img alt="\1">'),
     (re.compile(r"(?<!\w)(\*{1,2}|_{1,2}|`{1,2})(?=\S)(.+?)(?<=\S)\1(?!\w)"), r"\2"),
@@ -135,18 +138,9 @@ class _Page:
         """A table whose first line of cells says how many columns there are."""
         lines = [line for line in source.split("\n") if not line.startswith("//")]
         width = next((len(_CELL.findall(line)) for line in lines if "|" in line), 1)
-        cells: list[tuple[str, int]] = []
-        for line in lines:
-            starts = list(_CELL.finditer(line))
-            before = line[: starts[0].start()] if starts else line
-            if before.strip() and cells:
-                cells[-1] = f"{cells[-1][0]} {before.strip()}", cells[-1][1]
-            for start, following in zip(starts, [*starts[1:], None], strict=False):
-                end = following.start() if following else len(line)
-                cells.append((line[start.end() : end].strip(), min(int(start[1] or 1), 100)))
         rows: list[str] = []
         filled = 0
-        for words, across in cells:
+        for words, across in _cells(lines):
             rows.append("<tr>" if filled % width == 0 else "")
             rows.append(f'<td colspan="{across}">{self._words(words)}</td>')
             filled += across
@@ -163,6 +157,20 @@ class _Page:
     def _note(self, found: re.Match[str]) -> str:
         self._notes.append(found[1])
         return f"<sup>{len(self._notes)}</sup>"
+
+
+def _cells(lines: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the words of each cell of a table and how many columns it takes."""
+    cells: list[tuple[str, int]] = []
+    for line in lines:
+        starts = list(_CELL.finditer(line))
+        before = line[: starts[0].start()] if starts else line
+        if before.strip() and cells:
+            cells[-1] = f"{cells[-1][0]} {before.strip()}", cells[-1][1]
+        for start, following in zip(starts, [*starts[1:], None], strict=False):
+            end = following.start() if following else len(line)
+            cells.append((line[start.end() : end].strip(), min(int(start[1] or 1), 100)))
+    return cells
 
 
 def _kind_of(marker: str) -> str:

@@ -1,6 +1,6 @@
 """OpenDocument spreadsheets: what each sheet shows, as tables under its name."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import ParsedFile, heading, tidy
@@ -86,10 +86,7 @@ class _Sheets:
                 if len(cells) >= self._rows_left:
                     raise too_many_rows(self._pages)
                 number += 1
-                cells[number] = {
-                    column - sum(one < column for one in hidden_columns): words[column]
-                    for column in visible
-                }
+                cells[number] = _closed_up(words, hidden_columns)
             number += 0 if visible else repeated
         self.hidden += len(lost_columns)
         self._rows_left -= len(cells)
@@ -114,6 +111,15 @@ class _Sheets:
                 )
             column += repeated
         return words
+
+
+def _closed_up(words: Mapping[int, str], hidden: Collection[int]) -> dict[int, str]:
+    """Return a row as if its hidden columns were not there."""
+    row: dict[int, str] = {}
+    for column, text in words.items():
+        if column not in hidden:
+            row[column - sum(one < column for one in hidden)] = text
+    return row
 
 
 def _hidden_columns(table: Element) -> Iterator[int]:
