@@ -231,10 +231,7 @@ def test_a_draft_in_the_wrong_language_is_asked_for_again(home: Workspace) -> No
         lambda p: draft(claim(TRUE, label(p, "26 days"))),
     )
     answer = ask(with_model(home, script.chat), LONG)
-    assert (
-        "it is not in English, the language of the question; write all of it in English"
-        in script.prompts[1]
-    )
+    assert "It is not in English, the language of the question." in script.prompts[1]
     assert answer.text == f"{TRUE} [1]"
 
 

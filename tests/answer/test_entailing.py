@@ -1,4 +1,4 @@
-"""A chat model's word on claims that the rules can neither confirm nor refute."""
+"""A chat model's verdicts on claims whose quotes, figures and names are right."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,8 @@ from ombud.types import Answer
 
 OTHERWISE = "Whoever works here may rest for twenty-six days."
 PARAPHRASE = "Your leave comes to 26 days a year."
-AGAIN = "You have 26 days of annual leave a year."
+AGAIN = "26 days of annual leave a year."
+"""The very words of the passage."""
 WRONG = "You have 40 days of annual leave a year."
 
 
@@ -23,12 +24,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     shelf.workspace.close()
 
 
+def quoting(text: str, passage: str) -> dict[str, Any]:
+    return claim(text, passage) | {"quotes": ["26 days of annual leave a year"]}
+
+
 def answered(
-    home: Workspace, verifier: Script | None, *texts: str, listen: OnEvent | None = None
+    home: Workspace,
+    verifier: Script | None,
+    *texts: str,
+    listen: OnEvent | None = None,
+    **more: Any,
 ) -> Answer:
     def write(prompt: str) -> Any:
         passage = label(prompt, "26 days")
-        return draft(*(claim(text, passage) for text in texts))
+        return draft(*(quoting(text, passage) for text in texts), **more)
 
     asked = with_model(home, Script(write).chat)
     checking = verifier.named("test:verifier") if verifier else None
@@ -63,17 +72,12 @@ def test_what_the_rules_refute_is_never_asked_for(home: Workspace) -> None:
     assert "40" not in answer.text
 
 
-def test_without_a_model_of_its_own_nothing_is_asked(home: Workspace) -> None:
-    assert home.models.chat("verify") is None
+def test_without_a_verifier_a_claim_needs_the_words_of_its_passage(home: Workspace) -> None:
+    assert PARAPHRASE in answered(home, None, PARAPHRASE).text
     assert OTHERWISE not in answered(home, None, OTHERWISE).text
 
 
-def test_a_verifier_that_fails_confirms_nothing(home: Workspace) -> None:
-    assert OTHERWISE not in answered(home, Script("no form at all"), OTHERWISE).text
-
-
 def test_a_paraphrase_stands_only_where_the_verifier_confirms_it(home: Workspace) -> None:
-    assert PARAPHRASE in answered(home, None, PARAPHRASE).text
     assert PARAPHRASE in answered(home, verdicts("borne_out"), PARAPHRASE).text
     assert PARAPHRASE not in answered(home, verdicts("not_said"), PARAPHRASE).text
 
@@ -112,9 +116,9 @@ def test_nobody_reads_a_paraphrase_before_the_verifier_has(home: Workspace) -> N
 def test_what_was_confirmed_stays_so_when_another_claim_is_repaired(home: Workspace) -> None:
     def write(prompt: str) -> Any:
         passage = label(prompt, "26 days")
-        return draft(claim(WRONG, passage), claim(PARAPHRASE, passage))
+        return draft(quoting(WRONG, passage), quoting(PARAPHRASE, passage))
 
-    writer = Script(write, lambda prompt: draft(claim(AGAIN, label(prompt, "26 days"))))
+    writer = Script(write, lambda prompt: draft(quoting(AGAIN, label(prompt, "26 days"))))
     verifier = verdicts("borne_out")
     asked = with_model(home, writer.chat)
     asked.__dict__["answering"] = asked.answering._replace(verifier=verifier.named("test:verifier"))
@@ -122,3 +126,51 @@ def test_what_was_confirmed_stays_so_when_another_claim_is_repaired(home: Worksp
     assert [one.text for one in answer.claims] == [AGAIN, PARAPHRASE]
     assert answer.outcome == "full"
     assert len(verifier.prompts) == 1
+
+
+ABSENT = "The policy does not say whether part-time staff have less."
+
+
+@pytest.mark.parametrize(("verdict", "is_shown"), [("borne_out", True), ("not_said", False)])
+def test_what_the_documents_do_not_say_is_verified(
+    home: Workspace, verdict: str, is_shown: bool
+) -> None:
+    verifier = verdicts(verdict)
+    answer = answered(home, verifier, AGAIN, missing=[ABSENT])
+    assert (ABSENT in answer.text) is is_shown
+    assert answer.missing == ((ABSENT,) if is_shown else ())
+    assert answer.outcome == ("partial" if is_shown else "full")
+    assert "26 days of annual leave" in verifier.prompts[0]
+
+
+CONDITION = {
+    "text": "You have worked here for a year.",
+    "passage": "L1",
+    "quote": "26 days of annual leave a year",
+    "question": "How long have you worked here?",
+    "choices": ["Less than a year", "A year or more"],
+}
+
+
+def test_the_first_unknown_condition_is_asked_for(home: Workspace) -> None:
+    answer = answered(home, verdicts("borne_out"), AGAIN, conditions=[CONDITION])
+    (condition,) = answer.conditions
+    assert (condition.state, answer.outcome, answer.action) == ("unknown", "partial", "clarify")
+    assert answer.suggestions == ("Less than a year", "A year or more")
+    assert "How long have you worked here?" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("fact", "state"), [("I have worked here for six years", "unknown"), ("annual leave", "met")]
+)
+def test_a_condition_is_met_only_by_what_the_asker_said(
+    home: Workspace, fact: str, state: str
+) -> None:
+    known = CONDITION | {"state": "met", "fact": fact}
+    (condition,) = answered(home, None, AGAIN, conditions=[known]).conditions
+    assert condition.state == state
+
+
+def test_a_condition_without_its_words_in_a_passage_is_no_condition(home: Workspace) -> None:
+    invented = CONDITION | {"quote": "only after a probation of six months"}
+    assert answered(home, None, AGAIN, conditions=[invented]).conditions == ()

@@ -38,7 +38,13 @@ def _keyless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def workspace(home: Path, url: str, **models: Any) -> Workspace:
     """The company, all of whose model calls go to `url`."""
-    given = {"embedder": "none", "chat": "openai:a", "base_url": url, "retries": 0} | models
+    given = {
+        "embedder": "none",
+        "chat": "openai:a",
+        "roles": {"verify": "none"},
+        "base_url": url,
+        "retries": 0,
+    } | models
     return Workspace(home, {"models": given, "plan": {"abstain": 0.0}})
 
 
@@ -195,6 +201,7 @@ def test_each_role_asks_its_own_model(shelf: Shelf) -> None:
         "strategy": ["openai:writer"],
         "rerank": ["openai:ranker"],
         "compose": ["openai:composer"],
+        "verify": ["none"],
     }
 
     def reply(asked: dict[str, Any]) -> Reply:

@@ -406,6 +406,7 @@ def served(home: Path, url: str, own: str, **models: Any) -> Workspace:
     text = f'name = "intern"\naudience = "an intern"\nmodel = "{own}"\n'
     (home / "personas" / "intern.toml").write_text(text, encoding="utf-8")
     given = {"embedder": "none", "base_url": url, "retries": 0} | models
+    given["roles"] = {"verify": "none"} | dict(models.get("roles", {}))
     return Workspace(home, {"models": given, "plan": {"abstain": 0.0}})
 
 

@@ -81,7 +81,7 @@ def names(**settings: Any) -> dict[str, tuple[str, ...]]:
     }
 
 
-ALL = ("strategy", "rerank", "compose", "extract", "judge", "synthesise")
+ALL = ("strategy", "rerank", "compose", "verify", "extract", "judge", "synthesise")
 
 
 def test_one_model_does_everything() -> None:
@@ -102,10 +102,10 @@ def test_a_role_may_have_its_own_and_its_own_stand_ins() -> None:
     }
     assert names(chat="openai:a", roles=roles, fallbacks=["openai:b"]) == {
         "openai:small": ("strategy",),
-        "openai:large": ("compose",),
+        "openai:large": ("compose", "verify"),
         "openai:a": ("extract", "judge", "synthesise"),
-        "openai:b": ("strategy", "compose", "extract", "synthesise"),
-        "openai:other": ("compose",),
+        "openai:b": ("strategy", "compose", "verify", "extract", "synthesise"),
+        "openai:other": ("compose", "verify"),
     }
     assert (
         ModelRoles(ModelSettings(chat="openai:a", roles={"rerank": ("none",)})).chat("rerank")

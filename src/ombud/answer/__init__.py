@@ -9,8 +9,8 @@ from ombud.answer.confidence import FEATURES_OF, Basis, ConfidenceWeights, estim
 from ombud.answer.contacts import read_contacts
 from ombud.answer.parts import AnswerParts
 from ombud.answer.personas.personas import DEFAULT_PERSONA, Persona, read_personas
+from ombud.answer.proof.checking import check_claim
 from ombud.answer.proof.citing import as_markdown
-from ombud.answer.proof.verifying import check_claim
 from ombud.answer.quoting.matters import MatterBank, pack_bank
 from ombud.answer.quoting.reading import NOT_READ, joined, passage_of, read_evidence
 from ombud.answer.quoting.spans import AnswerSpan, candidate_spans, rank_by

@@ -200,6 +200,8 @@ class AskRun:
             text=text.strip(),
             claims=composed.claims,
             citations=composed.citations,
+            missing=body.missing,
+            conditions=body.conditions,
             sources=sources_of(composed.claims, composed.citations, body.covers, evidence.hits),
             contacts=contacts,
             suggestions=body.suggestions,
@@ -364,7 +366,7 @@ class AskRun:
         if written.vague:
             body = self._clarified(written.suggestions)
             return body._replace(spent=written.spent, is_written=True)
-        body = written_body(written, self.found)
+        body = written_body(written, self.found, self.language)
         if written.outcome != "denied":
             return body
         unsaid = not_stated_body(self.question, self.found, parts)

@@ -36,6 +36,7 @@ from ombud.retrieve import ModelUsage, SearchResult
 from ombud.text import analyse, fold, message_language
 from ombud.types import (
     Action,
+    AnswerCondition,
     Citation,
     Contact,
     Outcome,
@@ -79,6 +80,9 @@ class Body(NamedTuple):
     """Chunk ids that stood in front of the composer, best first; None: all that were found."""
     notes: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What was asked and the documents do not say, as sentences."""
+    conditions: tuple[AnswerCondition, ...] = ()
 
 
 def handoff_body(
@@ -270,7 +274,8 @@ def clarify_body(
     offered: choices that a chat model wrote; of these only what the passages bear out is shown."""
     if parts.settings.answer.vague == "deny":
         return _denied("none", wording.TOO_VAGUE)
-    choices = _borne_out(offered, found, parts)
+    prover = Prover(labelled(found.evidence.hits), parts.stored)
+    choices = shown_questions(offered, prover, MOST_CHOICES)
     if len(choices) < LEAST_CHOICES:
         choices = clarifying_questions(question, found, where, parts.knowledge, MOST_CHOICES)
     return _denied("clarify", wording.clarify(choices))._replace(suggestions=choices)
@@ -292,11 +297,6 @@ def with_own_rules(body: Body, elsewhere: ElsewhereRules, language: str) -> Body
         composed=body.composed._replace(text=text),
         suggestions=body.suggestions or country_choices(elsewhere),
     )
-
-
-def _borne_out(offered: Sequence[str], found: SearchResult, parts: AnswerParts) -> tuple[str, ...]:
-    prover = Prover(labelled(found.evidence.hits), parts.stored)
-    return shown_questions(offered, prover, MOST_CHOICES)
 
 
 def not_stated_body(question: Question, found: SearchResult, parts: AnswerParts) -> Body:
@@ -360,18 +360,22 @@ def quoted_body(
     )
 
 
-def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
-    """What a chat model wrote and proof left of it."""
+def written_body(written: WrittenAnswer, found: SearchResult, language: str) -> Body:
+    """Return what a chat model wrote and the check left of it, with the conditions that decide.
+
+    Where a condition is not known, the first one is asked for."""
     read = {hit.chunk.id for hit in written.evidence}
     evidence: list[str] = []
     for hit in found.evidence.hits:
         if hit.chunk.id in read:
             evidence.append(hit.chunk.id)
-    return Body(
+    body = Body(
         outcome=written.outcome,
         action="none",
         composed=written.composed,
         suggestions=written.suggestions,
+        missing=written.missing,
+        conditions=written.conditions,
         covers=written.covers,
         reasoning=written.reasoning,
         is_written=True,
@@ -380,6 +384,21 @@ def written_body(written: WrittenAnswer, found: SearchResult) -> Body:
         notes=written.notes,
         degraded=written.degraded,
     )
+    return _with_conditions(body, language) if body.composed.claims else body
+
+
+def _with_conditions(body: Body, language: str) -> Body:
+    """Show a checklist of the conditions; the first unknown one that can be asked for is."""
+    if not body.conditions:
+        return body
+    unknown = next((one for one in body.conditions if one.question), None)
+    question = unknown.question if unknown else ""
+    checklist = wording.conditions(body.conditions, language)
+    text = "\n\n".join(filter(None, (body.composed.text, checklist, question)))
+    body = body._replace(composed=body.composed._replace(text=text))
+    if unknown is None:
+        return body
+    return body._replace(outcome="partial", action="clarify", suggestions=unknown.choices)
 
 
 def with_own_record(body: Body, question: Question, contacts: Contacts) -> Body:

@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from ombud.answer.languages.language import in_any_language, sentence
+from ombud.types import AnswerCondition
 
 NOT_IN_DOCUMENTS = "I could not find this in the documents that apply to you."
 BROKEN_OFF = (
     "My answer breaks off here, because the model that writes it stopped. The sources may say more."
 )
-LEFT_OUT_ONE = "One statement was left out because the documents do not confirm it."
-LEFT_OUT_MORE = "{count} statements were left out because the documents do not confirm them."
-LEFT_OUT_FIRST = (
-    "The first statement of my answer was left out because the documents do not confirm it. What "
-    "follows is what they say, and may not answer the question by itself:"
+LEFT_OUT_ONE = "One statement was left out because I could not check it against the documents."
+LEFT_OUT_MORE = (
+    "{count} statements were left out because I could not check them against the documents."
 )
 TOO_VAGUE = "I cannot tell what you would like to know. Please ask again with a little more detail."
 OUTSIDE = "This is outside what I cover."
@@ -23,6 +22,9 @@ CALM = (
 ASKED_BACK = "Could you say a little more"
 WHICH_COUNTRY = "That depends on the country in which you work. Which one is it?"
 OWN_RULES = "Your country may have rules of its own. Which one is it?"
+CONDITIONS = "It depends on"
+MARKS = {"met": "✓", "not_met": "✗", "unknown": "?"}
+"""State of a condition -> its mark."""
 POLICY_SAYS = "This is what the policy says:"
 APPLIES = "you"
 """Beside the row of a table that applies to the asker."""
@@ -81,17 +83,18 @@ def person(language: str = "en") -> str:
 
 
 def left_out(count: int, language: str = "en") -> str:
-    """Of claims that were not confirmed; said under an answer."""
+    """Return how many claims were left out because they failed the check."""
     if count == 1:
         return sentence("left_out_one", language) or LEFT_OUT_ONE
     said = sentence("left_out_more", language) or LEFT_OUT_MORE
     return said.replace("{count}", str(count))
 
 
-def first_left_out(language: str = "en") -> str:
-    """Before the rest of an answer whose first claim, the one that answers, was not confirmed: what
-    is left may not read as the answer."""
-    return sentence("left_out_first", language) or LEFT_OUT_FIRST
+def conditions(listed: Sequence[AnswerCondition], language: str = "en") -> str:
+    """Return a checklist of what an answer depends on."""
+    heading = sentence("conditions", language) or CONDITIONS
+    lines = [f"- {MARKS[condition.state]} {condition.text}" for condition in listed]
+    return "\n".join([f"**{heading}**", "", *lines])
 
 
 def policy_says(language: str) -> str:

@@ -16,7 +16,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
 from ombud.index import blocking
 from ombud.masking import mask_secrets
-from ombud.models import ON_DEMAND, ChatReply, Reranker, open_reranker, route_of_part
+from ombud.models import ChatReply, Reranker, open_reranker, route_of_part
 from ombud.private_files import command_to_close, is_open_to_others
 from ombud.prompts import digests, load, problems
 from ombud.settings import Experiment, check_plans
@@ -139,7 +139,7 @@ def _chat(workspace: Workspace) -> Check:
             unpriced.append(name)
     without_model: list[str] = []
     for role, names in workspace.models.roles().items():
-        if not names and role not in ON_DEMAND:
+        if not names:
             without_model.append(role)
     if without_model:
         parts.append(f"no model for {_listed(without_model)}")

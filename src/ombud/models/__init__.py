@@ -5,7 +5,7 @@ from ombud.models.chat.asking import PlainText, at_most, lean_form, list_of
 from ombud.models.chat.budget import Budget
 from ombud.models.chat.calls import Call, record, recorded, stand_ins
 from ombud.models.chat.chat import Chat, ChatReply
-from ombud.models.chat.roles import ON_DEMAND, ModelRoles, open_chat
+from ombud.models.chat.roles import ModelRoles, open_chat
 from ombud.models.embed import late
 from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.minilm import TaughtEncoder, installed_minilm, open_taught
@@ -19,7 +19,6 @@ from ombud.models.trees import Tree, trees_logit
 
 __all__ = [
     "EXPOSURES",
-    "ON_DEMAND",
     "Budget",
     "CachingEmbedder",
     "Call",

@@ -107,6 +107,19 @@ class Claim(Record):
     """derived: a rule applied to the asker's own figures, with arithmetic that was checked."""
 
 
+class AnswerCondition(Record):
+    """A fact on which an answer depends."""
+
+    text: str
+    state: Literal["met", "not_met", "unknown"]
+    """By what the asker said or is known of them; never guessed."""
+    citation: Citation
+    question: str = ""
+    """What to ask where the state is unknown."""
+    choices: tuple[str, ...] = ()
+    """Replies to choose from."""
+
+
 class CitedDocument(Record):
     """A cited document; most relevant first. covers: one short line. citations: positions in
     `Answer.citations`. also_in: documents that say the same there."""
@@ -178,6 +191,9 @@ class Answer(Record):
     """Markdown with markers [1], [2]… that count citations from 1."""
     claims: tuple[Claim, ...] = ()
     citations: tuple[Citation, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What was asked and the documents do not say, as sentences."""
+    conditions: tuple[AnswerCondition, ...] = ()
     sources: tuple[CitedDocument, ...] = ()
     contacts: tuple[Contact, ...] = ()
     suggestions: tuple[str, ...] = ()

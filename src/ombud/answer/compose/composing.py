@@ -1,5 +1,9 @@
 """Composition with a chat model: typed claims, each checked against what it cites before it is
-shown."""
+shown.
+
+Quoted words, figures and names are checked by rules as soon as a claim is whole; what a claim means
+is checked by a model, in one call behind the last claim. A claim that fails is written again once,
+and left out if it fails again."""
 
 import asyncio
 import time
@@ -10,28 +14,38 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ombud.answer import wording
+from ombud.answer.compose.conditions import DraftFacts, checked_conditions
 from ombud.answer.compose.drafts import MOST_CLAIMS, Draft, DraftClaim, Repair
-from ombud.answer.compose.entailing import verify
+from ombud.answer.compose.entailing import Statement, verify
 from ombud.answer.compose.languages import language_problem, with_apology
-from ombud.answer.compose.leaving_out import standing_places, with_left_out
 from ombud.answer.compose.prompting import PromptValues, build_prompt, connected, fit, labelled
-from ombud.answer.compose.repairing import mended, repair_prompt, taken_back
+from ombud.answer.compose.repairing import mended, repair_prompt
 from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
 from ombud.answer.languages.language import written_in
 from ombud.answer.personas.personas import Persona
-from ombud.answer.proof.citing import Composed, Stored, escaped, inert, marked, number
-from ombud.answer.proof.proving import TOO_MUCH, Proof, Prover
-from ombud.answer.wording import BROKEN_OFF
+from ombud.answer.proof.citing import Composed, Stored, escaped, inert, marked
+from ombud.answer.proof.proving import TOO_MUCH, Prover
 from ombud.errors import MalformedOutput, ModelError
 from ombud.models import Chat, ChatReply
 from ombud.retrieve import ModelUsage, usage_of
 from ombud.text import links_of_words, with_links
-from ombud.types import Annotation, Citation, Claim, Evidence, Hit, Outcome, Plan, Question
+from ombud.types import (
+    Annotation,
+    AnswerCondition,
+    Citation,
+    Claim,
+    Evidence,
+    Hit,
+    Outcome,
+    Plan,
+    Question,
+)
 
 LONGEST_SUGGESTION = LONGEST_COVERS = 150
 MOST_SUGGESTIONS = 3
-MANY = 4
-"""Claims beside which one that falls is not asked for again."""
+MOST_MISSING = 5
+LONGEST_MISSING = 300
 LONGEST_NOTE = 200
 ASKED_AFTER = 0.02
 """Seconds after which the request for a draft has surely been sent."""
@@ -47,7 +61,7 @@ class CompositionRequest:
     plan: Plan
     chat: Chat
     verifier: Chat | None
-    """Of claims that the rules cannot decide."""
+    """Compares what claims mean with their passages; None: nobody does."""
     stored: Stored
     persona: Persona
     organisation: str
@@ -66,29 +80,32 @@ class WrittenAnswer(NamedTuple):
     evidence: tuple[Hit, ...]
     """What the model was given."""
     suggestions: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What was asked and the documents do not say, as sentences."""
+    conditions: tuple[AnswerCondition, ...] = ()
     notes: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
     covers: Mapping[str, str] = {}
-    """Chunk id -> what the model says it covers, borne out by it."""
+    """Chunk id -> what the model says it covers, in words of it."""
     reasoning: str = ""
     vague: bool = False
     """The model could not tell what is asked; `suggestions` are what may be meant."""
     nothing_held: bool = False
-    """It made claims, and not one of them was borne out."""
+    """It made claims, and not one of them passed the check."""
 
 
 class _Checked(NamedTuple):
     """A draft, and what is wrong with it."""
 
     draft: Draft
-    problems: Mapping[int, str]
-    """Position of each claim that fails -> why."""
-    first_fell: bool = False
-    """The claim that the answer began with was not confirmed, and nothing took its place."""
+    failing: tuple[int, ...]
+    """Positions of the claims that failed."""
+    missing: tuple[str, ...] = ()
+    """Statements of absence that were verified."""
 
     @property
-    def proven(self) -> int:
-        return len(self.draft.claims) - len(self.problems)
+    def supported(self) -> int:
+        return len(self.draft.claims) - len(self.failing)
 
 
 async def compose_answer(request: CompositionRequest) -> WrittenAnswer:
@@ -96,26 +113,25 @@ async def compose_answer(request: CompositionRequest) -> WrittenAnswer:
     form.
 
     A claim that still fails its check is left out and the outcome lowered. Where the model stops
-    for good while somebody listens, what was proven until then is the answer, a partial one that
+    for good while somebody listens, what was shown until then is the answer, a partial one that
     says so."""
     composition = _Composition(request)
     try:
         return await composition.written()
     except ModelError as failed:
-        verifier = composition.verifier
-        if verifier is None or not verifier.proven:
+        stream = composition.stream
+        if stream is None or not stream.shown:
             raise
-        return composition.broken_off(verifier.proven, failed)
+        return composition.broken_off(stream.shown, failed)
 
 
 class _Composition:
-    """One answer on its way from its prompt to its proven claims."""
+    """One answer on its way from its prompt to its checked claims."""
 
     def __init__(self, request: CompositionRequest) -> None:
         self.request = request
         hits, triplets = fit(request.evidence, request.plan.budget_tokens)
         self.labels = labelled(hits)
-        self.languages = {hit.chunk.language for hit in hits}
         self.prompt = build_prompt(
             PromptValues(
                 question=request.question,
@@ -132,13 +148,13 @@ class _Composition:
         self.prover = Prover(
             self.labels,
             request.stored,
-            request.question.text,
+            _own_words(request.question),
             organisation=request.organisation,
             asks=request.verifier is not None,
         )
-        self.verifier: StreamingVerifier | None = None
+        self.stream: StreamingVerifier | None = None
         if request.on_claim:
-            self.verifier = StreamingVerifier(self.prover, request.on_claim)
+            self.stream = StreamingVerifier(self.prover, request.on_claim)
         self.deadline = time.monotonic() + request.seconds
         self.replies: list[ChatReply[Any]] = []
         self.prompt_digests = dict(self.prompt.digests)
@@ -152,8 +168,7 @@ class _Composition:
         finally:
             is_written.set()
             await reading
-        checked = self._check(draft)
-        checked = await self._verified(checked)
+        checked = await self._checked(draft)
         checked = await self._repaired(checked)
         draft = checked.draft
         composed = self._composed(checked)
@@ -162,12 +177,14 @@ class _Composition:
                 "What the model wrote was endless, or not in the language of the documents."
             )
         return WrittenAnswer(
-            composed=with_apology(composed, self.request.question.text, self.languages),
+            composed=with_apology(composed, self.request.question.text),
             outcome=_outcome(checked, composed),
             spent=self._spent(),
             evidence=tuple(self.labels.values()),
             suggestions=shown_questions(draft.suggestions, self.prover),
-            notes=_notes(checked.problems),
+            missing=checked.missing,
+            conditions=self._conditions(draft),
+            notes=self._notes(checked),
             degraded=tuple(self.degraded),
             covers=self._covers(draft, composed),
             reasoning=draft.reasoning,
@@ -176,22 +193,21 @@ class _Composition:
         )
 
     async def _read_meanwhile(self, is_written: asyncio.Event) -> None:
-        """While the model writes there is time for what its claims are compared with; not before it
-        has been asked, for both would wait for Python's lock."""
+        """Read what the check compares claims with while the model writes; not before it has been
+        asked, for both would wait for Python's lock."""
         with suppress(TimeoutError):
             async with asyncio.timeout(ASKED_AFTER):
                 await is_written.wait()
             return
         await asyncio.to_thread(self.prover.read)
 
-    def broken_off(self, proven: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
-        """The answer of a model that stopped in the middle: people have read what was proven, so
-        that stays."""
-        first_fell = bool(self.verifier and self.verifier.first_fell)
-        composed = self._composed(_Checked(Draft(claims=list(proven)), {}, first_fell))
-        composed = composed._replace(text=f"{composed.text}\n\n{BROKEN_OFF}")
-        claims = "claim" if len(proven) == 1 else "claims"
-        note = f"model: it broke off after {len(proven)} {claims}: {reason(failed)}"
+    def broken_off(self, shown: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
+        """Return the answer of a model that stopped in the middle: people have read what was shown,
+        so that stays."""
+        composed = self._composed(_Checked(Draft(claims=list(shown)), ()))
+        composed = composed._replace(text=f"{composed.text}\n\n{wording.BROKEN_OFF}")
+        claims = "claim" if len(shown) == 1 else "claims"
+        note = f"model: it broke off after {len(shown)} {claims}: {reason(failed)}"
         return WrittenAnswer(
             composed=composed,
             outcome="partial",
@@ -208,14 +224,14 @@ class _Composition:
         return [f"prompt: {note}" for note in self.prompt.notes]
 
     async def _ask(self) -> Draft:
-        """The model's draft; raises ModelError."""
+        """Return the model's draft; raises ModelError."""
         reply = await self.request.chat.reply(
             self.prompt.instructions,
             self.prompt.message,
             Draft,
             temperature=self.request.plan.temperature,
             seconds=self._seconds_left(),
-            on_text=self.verifier.feed if self.verifier else None,
+            on_text=self.stream.feed if self.stream else None,
         )
         draft = reply.value
         if draft.outcome in {"full", "partial"} and not draft.claims:
@@ -226,75 +242,95 @@ class _Composition:
     def _seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())
 
-    def _check(self, draft: Draft) -> _Checked:
-        problems: dict[int, str] = {}
+    async def _checked(self, draft: Draft) -> _Checked:
+        """Check every claim by rules, then ask the verifier about those that are open and about
+        what the documents are said not to say."""
+        claims = draft.claims[:MOST_CLAIMS]
+        in_doubt = [claim for claim in claims if self.prover.prove(claim).state == "open"]
+        missing = await self._verified(in_doubt, _absences(draft))
+        failing: list[int] = []
         for place, claim in enumerate(draft.claims):
-            if place >= MOST_CLAIMS:
-                problems[place] = TOO_MUCH
-                continue
-            why = self.prover.prove(claim).why_not
-            if why:
-                problems[place] = why
-        return _Checked(draft, problems, first_fell=0 in problems)
+            if place >= MOST_CLAIMS or self.prover.prove(claim).state == "failed":
+                failing.append(place)
+        return _Checked(draft, tuple(failing), missing)
 
-    async def _verified(self, checked: _Checked) -> _Checked:
-        """The same when the verifier was asked for all that the rules cannot decide."""
+    async def _verified(
+        self, in_doubt: Sequence[DraftClaim], absences: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Settle the claims in doubt by the verifier's verdicts and return the absences that it
+        confirms."""
         verifier = self.request.verifier
-        draft = checked.draft
-        in_doubt = [draft.claims[place] for place in checked.problems]
-        in_doubt = [claim for claim in in_doubt if self.prover.prove(claim).open]
-        if verifier is None or not in_doubt:
-            return checked
+        statements = [Statement(claim.text, tuple(claim.passages)) for claim in in_doubt]
+        statements += [Statement(text, tuple(self.labels)) for text in absences]
+        if verifier is None or not statements:
+            return ()
+
+        def show(place: int) -> None:
+            if place < len(in_doubt):
+                self.prover.settle(in_doubt[place], is_supported=True)
+                if self.stream:
+                    self.stream.show(in_doubt[place])
+
         verified = await verify(
-            in_doubt,
+            statements,
             self.prover,
             verifier,
             question=self.request.question.text,
             seconds=self._seconds_left(),
             prompts=self.request.prompts,
+            on_verdict=show,
         )
-        if verified.reply:
-            self.replies.append(verified.reply)
+        if verified.reply is None:
+            self.degraded.append("verify: no verdict, so claims were checked by their words")
+            for claim in in_doubt:
+                # A verifier that fails changes nothing of what people get without one.
+                self.prover.settle_by_words(claim)
+            return ()
+        self.replies.append(verified.reply)
         for place, claim in enumerate(in_doubt):
-            # A verifier that fails changes nothing of what people get without one.
-            alone = verified.reply is None and self.prover.prove(claim).unobjected
-            self.prover.settle(claim, borne_out=alone or place in verified.borne_out)
-        return self._check(draft)
+            self.prover.settle(claim, is_supported=place in verified.supported)
+        confirmed = [place for place in verified.supported if place >= len(in_doubt)]
+        return tuple(absences[place - len(in_doubt)] for place in sorted(confirmed))
 
     async def _repaired(self, checked: _Checked) -> _Checked:
-        """The draft with its failing claims written again, where that is worth a call, if the
-        second is no worse."""
-        draft, problems, _ = checked
-        none_proven = len(problems) == len(draft.claims)
-        wrong_language = language_problem(
-            draft,
-            self.request.question.text,
-            self.languages,
-            none_proven=none_proven,
-        )
-        failing = _worth_repair(draft, problems, wrong_language)
-        if not failing or not self.request.plan.refine or not self._seconds_left():
+        """Have failing claims written again, if the second draft is no worse."""
+        draft = checked.draft
+        advice = self._advice(checked)
+        if not advice or not self.request.plan.refine or not self._seconds_left():
             return checked
         try:
-            repair = await self._ask_again(draft, failing)
+            repair = await self._ask_again(draft, advice)
         except ModelError:
-            if none_proven:
+            if not checked.supported:
                 raise
-            # What the first draft could prove is worth more than starting over.
+            # What the first draft has is worth more than starting over.
             return checked
-        again = await self._verified(self._check(mended(draft, repair, failing)))
-        if taken_back(repair, failing, 0):
-            again = again._replace(first_fell=True)
+        again = await self._checked(mended(draft, repair, advice))
+        again = again._replace(missing=checked.missing)
         # People may have read the claims of the first draft; in another language than they asked
-        # for, any of the second that can be proven is better.
-        least = min(1, checked.proven) if wrong_language else checked.proven
-        return checked if again.proven < least else again
+        # for, any of the second that passes is better.
+        is_translated = language_problem(draft, self.request.question.text)
+        least = min(1, checked.supported) if is_translated else checked.supported
+        return checked if again.supported < least else again
 
-    async def _ask_again(self, draft: Draft, failing: Mapping[int, str]) -> Repair:
+    def _advice(self, checked: _Checked) -> dict[int, str]:
+        """Return position -> what is wrong, of each claim that is to be written again: all of them
+        where they are in the wrong language."""
+        claims = checked.draft.claims[:MOST_CLAIMS]
+        wrong_language = language_problem(checked.draft, self.request.question.text)
+        if wrong_language:
+            return dict.fromkeys(range(len(claims)), wrong_language)
+        advice: dict[int, str] = {}
+        for place in checked.failing:
+            if place < MOST_CLAIMS and TOO_MUCH not in self.prover.prove(claims[place]).problems:
+                advice[place] = self.prover.prove(claims[place]).advice
+        return advice
+
+    async def _ask_again(self, draft: Draft, advice: Mapping[int, str]) -> Repair:
         request = self.request
         prompt = repair_prompt(
             draft,
-            failing,
+            advice,
             self.prover,
             question=request.question.text,
             model=request.chat.name,
@@ -314,45 +350,44 @@ class _Composition:
         return reply.value
 
     def _composed(self, checked: _Checked) -> Composed:
-        """The proven claims with their citations."""
-        proven: list[tuple[str, Proof]] = []
-        every_citation: list[Citation] = []
-        drafted = checked.draft.claims
-        standing = standing_places(drafted, checked.problems, first_fell=checked.first_fell)
-        for place in standing:
-            proof = self.prover.prove(drafted[place])
-            proven.append((inert(drafted[place].text.strip()), proof))
-            every_citation += proof.citations
-        instead = self.prover.quoted(drafted[0]) if proven and checked.first_fell else None
-        if instead and 0 not in standing:
-            proven.insert(0, (inert(instead[0]), instead[1]))
-            every_citation[:0] = instead[1].citations
-        distinct, places = number(every_citation)
+        """Return the supported claims with their citations, and behind them what is missing."""
+        citations: list[Citation] = []
         claims: list[Claim] = []
-        start = 0
-        for text, proof in proven:
-            end = start + len(proof.citations)
+        for place, drafted in enumerate(checked.draft.claims):
+            if place in checked.failing:
+                continue
+            proof = self.prover.prove(drafted)
+            for citation in proof.citations:
+                if citation not in citations:
+                    citations.append(citation)
+            places = [citations.index(citation) for citation in proof.citations]
             claims.append(
                 Claim(
-                    text=text,
-                    citations=tuple(dict.fromkeys(places[start:end])),
-                    verdict="derived" if proof.derived else "supported",
+                    text=inert(drafted.text.strip()),
+                    citations=tuple(dict.fromkeys(places)),
+                    verdict="derived" if proof.is_derived else "supported",
                 )
             )
-            start = end
-        paragraphs = [_paragraph(claim, distinct) for claim in claims]
-        composed = Composed(tuple(claims), tuple(distinct), "\n\n".join(paragraphs))
-        left_out = len(drafted) - len(standing)
-        return with_left_out(composed, left_out, first=checked.first_fell)
+        paragraphs = [_paragraph(claim, citations) for claim in claims]
+        text = "\n\n".join(paragraphs)
+        language = written_in(text, "en")
+        if claims:
+            paragraphs += checked.missing
+        if claims and checked.failing:
+            paragraphs.append(wording.left_out(len(checked.failing), language))
+        return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
+
+    def _conditions(self, draft: Draft) -> tuple[AnswerCondition, ...]:
+        facts = DraftFacts(_own_words(self.request.question))
+        return checked_conditions(draft.conditions, self.prover, facts)
 
     def _is_noise(self, draft: Draft) -> bool:
-        """Whether a draft of which nothing could be proven is noise: then quotes are worth more
-        than a denial."""
-        if len(draft.claims) > MOST_CLAIMS:
-            return True
-        if not self.languages:
-            return False
-        return written_in(draft.claims_text, min(self.languages)) not in self.languages
+        """Tell whether a draft of which nothing passed is noise: then quotes are worth more than a
+        denial."""
+        languages = {hit.chunk.language for hit in self.labels.values()}
+        if len(draft.claims) > MOST_CLAIMS or not languages:
+            return len(draft.claims) > MOST_CLAIMS
+        return written_in(draft.claims_text, min(languages)) not in languages
 
     def _spent(self) -> ModelUsage:
         spent = ModelUsage()
@@ -371,9 +406,18 @@ class _Composition:
                 continue
             line = " ".join(source.covers.split()).rstrip(".")
             fits = 0 < len(line) <= LONGEST_COVERS
-            if fits and self.prover.borne_out(line, source.passage):
+            if fits and self.prover.has_words_of(line, source.passage):
                 covers[chunk_id] = line
         return covers
+
+    def _notes(self, checked: _Checked) -> tuple[str, ...]:
+        """Return why claims were left out, without what they said."""
+        notes: list[str] = []
+        for place in checked.failing[:MOST_NOTES]:
+            proof = self.prover.prove(checked.draft.claims[place])
+            summary = proof.summary or TOO_MUCH.summary
+            notes.append(f"claim left out: {summary}")
+        return tuple(notes)
 
 
 def _paragraph(claim: Claim, citations: Sequence[Citation]) -> str:
@@ -385,50 +429,44 @@ def _paragraph(claim: Claim, citations: Sequence[Citation]) -> str:
 
 
 def reason(failed: ModelError) -> str:
-    """What went wrong, without what the server sent: that may repeat the prompt, which no trace may
-    hold."""
+    """Return what went wrong, without what the server sent: that may repeat the prompt, which no
+    trace may hold."""
     first_line = str(failed).partition("\n")[0]
     return first_line.partition(" body:")[0].removesuffix(",")[:LONGEST_NOTE]
 
 
-def _worth_repair(draft: Draft, problems: Mapping[int, str], wrong_language: str) -> dict[int, str]:
-    """The claims that are asked for again, and why; all of them in a wrong language.
-
-    One of many, behind the first, is worth no further call, which costs people seconds: it is left
-    out, and that is said."""
-    if wrong_language:
-        return dict.fromkeys(range(len(draft.claims[:MOST_CLAIMS])), wrong_language)
-    if 0 not in problems and MANY * len(problems) <= len(draft.claims):
-        return {}
-    return {place: why for place, why in problems.items() if why != TOO_MUCH}
+def _own_words(question: Question) -> str:
+    """Return what the asker said in the conversation: their figures may be repeated."""
+    turns = [message.content for message in question.history if message.role == "user"]
+    return "\n".join([*turns, question.text, question.asker.grade or ""])
 
 
-def _notes(problems: Mapping[int, str]) -> tuple[str, ...]:
-    """Why claims were left out, without what they said."""
-    notes: list[str] = []
-    for why in problems.values():
-        notes.append(f"claim left out: {why[:LONGEST_NOTE]}")
-    return tuple(notes[:MOST_NOTES])
+def _absences(draft: Draft) -> list[str]:
+    """Return what the draft says the documents do not say, as inert text."""
+    absences: list[str] = []
+    for text in draft.missing[:MOST_MISSING]:
+        line = inert(" ".join(text.split()))
+        if 0 < len(line) <= LONGEST_MISSING:
+            absences.append(line)
+    return absences
 
 
 def shown_questions(
     offered: Sequence[str], prover: Prover, most: int = MOST_SUGGESTIONS
 ) -> tuple[str, ...]:
-    """Questions that the passages bear out too: nothing a model says is shown unchecked."""
-    kept: list[str] = []
+    """Return the questions whose words the passages have too: nothing that a model writes is shown
+    unchecked."""
+    shown: list[str] = []
     for suggestion in offered[:most]:
         line = " ".join(suggestion.split())
         is_question = line.endswith(("?", "？")) and len(line) <= LONGEST_SUGGESTION
-        if is_question and prover.borne_out(line):
-            kept.append(line)
-    return tuple(kept)
+        if is_question and prover.has_words_of(line):
+            shown.append(line)
+    return tuple(shown)
 
 
 def _outcome(checked: _Checked, composed: Composed) -> Outcome:
     if not composed.claims:
         return "denied"
-    return (
-        "partial"
-        if checked.problems or checked.first_fell or checked.draft.outcome != "full"
-        else "full"
-    )
+    is_whole = checked.draft.outcome == "full" and not checked.failing and not checked.missing
+    return "full" if is_whole else "partial"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -10,7 +10,7 @@ from ombud.models import lean_form, list_of
 
 MOST_CLAIMS = 40
 LONGEST_CLAIM = 2000
-"""Beyond is noise, and proving it would take seconds."""
+"""Beyond is noise, and checking it would take seconds."""
 LONGEST = 200_000
 PENDING = 20_000
 """Characters of a draft that are read while it comes, and of them those of one claim."""
@@ -28,6 +28,24 @@ class DraftClaim(BaseModel):
     text: str
     passages: list[str]
     """Labels of the passages that say it, such as L1 or G2."""
+    quotes: list[str] = []
+    """A few words of each passage that say it, word for word."""
+
+
+class DraftCondition(BaseModel):
+    """A fact on which the answer depends."""
+
+    model_config = ConfigDict(json_schema_extra=lean_form())
+
+    text: str
+    passage: str
+    quote: str
+    state: Literal["met", "not_met", "unknown"] = "unknown"
+    fact: str = ""
+    """Words of the asker by which it is met or not met."""
+    question: str = ""
+    """What to ask where it is unknown."""
+    choices: list[str] = []
 
 
 class DraftSource(BaseModel):
@@ -43,6 +61,9 @@ class Draft(BaseModel):
     reasoning: str = ""
     outcome: Literal["full", "partial", "denied", "vague"] = "partial"
     claims: Annotated[list[DraftClaim], list_of(DraftClaim)] = []
+    missing: list[str] = []
+    """What was asked and the passages do not say, as sentences."""
+    conditions: Annotated[list[DraftCondition], list_of(DraftCondition)] = []
     suggestions: list[str] = []
     sources: Annotated[list[DraftSource], list_of(DraftSource)] = []
 
@@ -60,6 +81,7 @@ class RepairedClaim(BaseModel):
     text: str
     """Empty to leave the claim out."""
     passages: list[str]
+    quotes: list[str] = []
 
 
 class Repair(BaseModel):
@@ -70,56 +92,59 @@ class Repair(BaseModel):
     claims: Annotated[list[RepairedClaim], list_of(RepairedClaim)] = []
 
 
-class DraftParser:
-    """Reads a draft piece by piece and gives each claim once it is whole."""
+Item = TypeVar("Item", bound=BaseModel)
 
-    def __init__(self) -> None:
+
+class ListParser(Generic[Item]):
+    """Reads the list `claims` of a reply piece by piece and gives each item once it is whole."""
+
+    def __init__(self, kind: type[Item]) -> None:
+        self._kind = kind
         self._text = ""
-        self._over = False
+        self._is_over = False
         self._searched = 0
-        """Characters in which the list of claims does not begin."""
+        """Characters in which the list does not begin."""
         self._at = 0
-        """Where the next claim begins; 0 before the list was found."""
+        """Where the next item begins; 0 before the list was found."""
         self._given = 0
 
-    def read(self, piece: str) -> list[DraftClaim]:
-        """The claims that this piece completes, in order; none once the list is at its end, or is
-        no list of claims."""
-        if self._over:
+    def read(self, piece: str) -> list[Item]:
+        """Return the items that this piece completes, in order; none once the list is at its end,
+        or is no list of such items."""
+        if self._is_over:
             return []
         self._text += piece
-        claims: Annotated[list[DraftClaim], list_of(DraftClaim)] = []
-        # A claim ends with a brace, and a list with a bracket: without one there is nothing to look
-        # for.
+        items: list[Item] = []
+        # An item ends with a brace, and a list with a bracket.
         if "}" in piece or "]" in piece:
-            claims = self._whole_claims()[: MOST_CLAIMS - self._given]
-        self._given += len(claims)
+            items = self._whole_items()[: MOST_CLAIMS - self._given]
+        self._given += len(items)
         if self._is_endless() or self._given >= MOST_CLAIMS:
-            self._over = True
-        return claims
+            self._is_over = True
+        return items
 
     def _is_endless(self) -> bool:
         pending = len(self._text) - self._at if self._at else 0
         return len(self._text) > LONGEST or pending > PENDING
 
-    def _whole_claims(self) -> list[DraftClaim]:
+    def _whole_items(self) -> list[Item]:
         if not self._at and not self._find_list():
             return []
-        claims: Annotated[list[DraftClaim], list_of(DraftClaim)] = []
+        items: list[Item] = []
         while True:
             gap = GAP.match(self._text, self._at)
             start = gap.end() if gap else self._at
             if not self._text.startswith("{", start):
-                self._over = start < len(self._text)
-                return claims
+                self._is_over = start < len(self._text)
+                return items
             try:
                 value, self._at = json.JSONDecoder().raw_decode(self._text, start)
-                claims.append(DraftClaim.model_validate(value))
+                items.append(self._kind.model_validate(value))
             except ValidationError:
-                self._over = True
-                return claims
+                self._is_over = True
+                return items
             except (ValueError, RecursionError):  # not whole yet
-                return claims
+                return items
 
     def _find_list(self) -> bool:
         begins = CLAIMS.search(self._text, self._searched)

@@ -1,6 +1,6 @@
-"""The second call: claims that could not be confirmed, written again, and nothing else."""
+"""The second call: claims that are not supported, written again, and nothing else."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -32,10 +32,9 @@ def repair_prompt(
     model: str,
     prompts: Path | None = None,
 ) -> RepairPrompt:
-    """What is said of the claims that fail: what is wrong, and the sentences they were compared
-    with.
+    """Return the prompt for the claims that fail: what is wrong, and the nearest sentences.
 
-    problems: position of a claim -> why it fails."""
+    problems: position of a claim -> what is wrong with it."""
     sections = load_sections(TASK, model, prompts)
     words = sections.words
     if WHOLE in words:
@@ -65,23 +64,16 @@ def repair_prompt(
 
 
 def _sentences(claim: DraftClaim, prover: Prover, line: str) -> list[str]:
-    """Of each cited passage the sentence that is nearest; of all of them where none is cited."""
+    """Return the nearest sentence of each cited passage; of all passages where none is cited."""
     lines: list[str] = []
     for label, sentence in prover.nearest(claim).items():
         lines.append(Template(line).safe_substitute(label=label, text=harmless(sentence)))
     return lines
 
 
-def taken_back(repair: Repair, failing: Collection[int], place: int) -> bool:
-    """Whether the model gave up a failing claim: its text came back empty."""
-    if place not in failing:
-        return False
-    return any(claim.number - 1 == place and not claim.text.strip() for claim in repair.claims)
-
-
-def mended(draft: Draft, repair: Repair, failing: Collection[int]) -> Draft:
-    """The draft with the claims that were written again in their places; those with an empty text
-    are left out, and those that did not come back stay as they were."""
+def mended(draft: Draft, repair: Repair, failing: Mapping[int, str]) -> Draft:
+    """Return the draft with the claims that were written again in their places; those with an empty
+    text are left out, and those that did not come back stay as they were."""
     again = {claim.number - 1: claim for claim in repair.claims}
     claims: list[DraftClaim] = []
     for place, claim in enumerate(draft.claims):
@@ -93,6 +85,7 @@ def mended(draft: Draft, repair: Repair, failing: Collection[int]) -> Draft:
                 DraftClaim(
                     text=repaired.text,
                     passages=repaired.passages or claim.passages,
+                    quotes=repaired.quotes,
                 )
             )
     return draft.model_copy(update={"claims": claims})

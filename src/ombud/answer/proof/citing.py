@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof.verifying import check_quote
+from ombud.answer.proof.checking import check_quote
 from ombud.text import with_links
 from ombud.types import Annotation, Citation, Claim, Document, Hit
 

@@ -6,89 +6,97 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.text import (
-    COMPANY,
-    CitedPassage,
-    analyse,
+    evidence_spans,
     find_addresses,
     find_names,
     find_quotations,
     grades_between,
     named_countries,
-    parties_in,
     plain_sentence,
-    read_passage,
     remembered,
     split_words,
-    units_named,
     word_stem,
 )
+from ombud.types import Chunk
 
-QUOTED = "it quotes what the cited text does not say"
-ADDRESS = "it gives an address that is not in the cited text"
-CURRENCIES = {"pound": "gbp", "euro": "eur", "dollar": "usd"}
+CURRENCIES = {"£": "gbp", "€": "eur", "$": "usd"}
 COUNTRY_CODES = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
-CURRENCY_CODES = frozenset({"EUR", "GBP", "USD", "CHF"})
-"""Looked at with their amounts."""
 INITIALS = (3, 4, 5)
 """Letters of an abbreviation."""
+EMPLOYER = "Company Employer"
+"""Names for the organisation that its pages need not use."""
+
+
+class EvidenceText(NamedTuple):
+    """What a passage says, as it can be remembered."""
+
+    above: str
+    """Title, headings, the dates between which it is in force and a repeated table header."""
+    text: str
+    language: str
+    countries: tuple[str, ...]
 
 
 class PassageVocabulary(NamedTuple):
-    """What passages say, as one."""
+    """Words of passages, by which names are looked up."""
 
     folded: str
-    """All of it in one case, headings included; not what speaks to the assistant."""
+    """All of it in one case, headings included; not what speaks to a machine."""
     stems: frozenset[str]
     initials: frozenset[str]
     """What "Performance Improvement Plan" may be shortened to."""
     pairs: frozenset[tuple[str, str]]
     """Words side by side."""
-    terms: frozenset[str]
-    """Index terms."""
     countries: frozenset[str]
 
 
-def vocabulary(passages: Sequence[CitedPassage], language: str) -> PassageVocabulary:
-    each = [_vocabulary(passage, language) for passage in passages]
-    if len(each) == 1:
-        return each[0]
+def vocabulary_of(passages: Sequence[EvidenceText]) -> PassageVocabulary:
+    """Return the words of several passages as those of one."""
+    each = list(map(_vocabulary, passages))
     return PassageVocabulary(
         folded="\n".join(one.folded for one in each),
         stems=frozenset[str]().union(*(one.stems for one in each)),
         initials=frozenset[str]().union(*(one.initials for one in each)),
         pairs=frozenset[tuple[str, str]]().union(*(one.pairs for one in each)),
-        terms=frozenset[str]().union(*(one.terms for one in each)),
         countries=frozenset[str]().union(*(one.countries for one in each)),
     )
 
 
-@remembered(512)
-def _vocabulary(passage: CitedPassage, language: str) -> PassageVocabulary:
-    texts = [plain_sentence(passage.above)]
-    for sentence in read_passage(passage):
-        texts.append(sentence.text)
-    text = "\n".join(texts)
-    words = split_words(text)
-    stems = list(map(word_stem, words))
-    return PassageVocabulary(
-        folded=text.casefold(),
-        stems=frozenset(stems) | _named_currencies(text) | grades_between(text),
-        initials=_initials(words),
-        pairs=frozenset(pairwise(stems)),
-        terms=frozenset(analyse(text, language)),
-        countries=frozenset((*named_countries(text), *passage.countries)),
+def evidence_of(chunk: Chunk) -> EvidenceText:
+    days = [day.isoformat() for day in (chunk.effective_from, chunk.effective_to) if day]
+    return EvidenceText(
+        above="\n".join([chunk.title, *chunk.trail, *days, chunk.header]),
+        text=chunk.text,
+        language=chunk.language,
+        countries=chunk.countries,
     )
 
 
-def _named_currencies(text: str) -> frozenset[str]:
-    codes: set[str] = set()
-    for unit in units_named(text):
-        if unit in CURRENCIES:
-            codes.add(CURRENCIES[unit])
-    return frozenset(codes)
+@remembered(512)
+def evidence_text(evidence: EvidenceText) -> str:
+    """Return a passage below what stands above it, without what speaks to a machine."""
+    lines = [plain_sentence(line) for line in evidence.above.splitlines()]
+    for start, end in evidence_spans(evidence.text, evidence.language):
+        lines.append(plain_sentence(evidence.text[start:end]))
+    return "\n".join(lines)
 
 
-def _initials(words: list[str]) -> frozenset[str]:
+@remembered(512)
+def _vocabulary(evidence: EvidenceText) -> PassageVocabulary:
+    text = evidence_text(evidence)
+    words = split_words(text)
+    stems = list(map(word_stem, words))
+    currencies = [code for sign, code in CURRENCIES.items() if sign in text]
+    return PassageVocabulary(
+        folded=text.casefold(),
+        stems=frozenset((*stems, *currencies, *grades_between(text))),
+        initials=_initials(words),
+        pairs=frozenset(pairwise(stems)),
+        countries=frozenset((*named_countries(text), *evidence.countries)),
+    )
+
+
+def _initials(words: Sequence[str]) -> frozenset[str]:
     # Of "HR Business Partner" both letters of HR count.
     first_letters = [word if word.isupper() and len(word) == 2 else word[0] for word in words]
     letters = "".join(first_letters).casefold()
@@ -100,53 +108,47 @@ def _initials(words: list[str]) -> frozenset[str]:
     return frozenset(initials)
 
 
-def objections(claim: str, known: PassageVocabulary, language: str, own: str = "") -> Iterator[str]:
-    """Names in capitals and inside sentences, quoted words and addresses that the passages do not
-    have.
+def missing_names(
+    claim: str, known: PassageVocabulary, language: str, own: str = ""
+) -> Iterator[str]:
+    """Yield names of a claim that its passages do not have.
 
     claim: as `plain_sentence` makes it. own: the question and the organisation's name, whose names
-    may be said again.
-    """
-    asked = set(map(word_stem, split_words(own)))
+    may be repeated."""
+    repeatable = set(map(word_stem, split_words(f"{own} {EMPLOYER}")))
     for name in find_names(claim):
-        if asked.issuperset(map(word_stem, split_words(name))):
+        words = split_words(name)
+        # Every German noun has a capital.
+        is_noun = language == "de" and not name.isupper()
+        if is_noun or repeatable.issuperset(map(word_stem, words)):
             continue
-        if language != "de" or name.isupper():  # every noun has a capital there
-            yield from _missing(name, known)
-    for quotation in find_quotations(claim):
-        if quotation.strip(" .,;:!?").casefold() not in known.folded:
-            yield QUOTED
-    for address in find_addresses(claim):
-        if address.casefold() not in known.folded:
-            # Not repeated: it may carry what was asked out.
-            yield ADDRESS
+        yield from _missing_words(name, words, known)
 
 
-def _missing(name: str, known: PassageVocabulary) -> Iterator[str]:
-    words = [word for word in split_words(name) if word not in CURRENCY_CODES]
-    if _is_abbreviated(words, known) or _is_company(name):
+def has_unknown_quotation(claim: str, known: PassageVocabulary) -> bool:
+    """Tell whether a claim puts words between quotation marks that the passages do not have."""
+    quotations = [quotation.strip(" .,;:!?") for quotation in find_quotations(claim)]
+    return any(quotation.casefold() not in known.folded for quotation in quotations)
+
+
+def has_unknown_address(claim: str, known: PassageVocabulary) -> bool:
+    """Tell whether a claim gives an address of mail or the web that the passages do not have."""
+    return any(address.casefold() not in known.folded for address in find_addresses(claim))
+
+
+def _missing_words(name: str, words: Sequence[str], known: PassageVocabulary) -> Iterator[str]:
+    if _is_abbreviated(words, known):
         return
-    all_known = True
-    for word in words:
-        if not _is_known(word, known):
-            all_known = False
-            yield f"`{word.casefold()}` is not in the cited text"
+    missing = [word for word in words if not _is_known(word, known)]
+    yield from missing
     pairs = pairwise(map(word_stem, words))
-    if all_known and not known.pairs.issuperset(pairs):
-        yield f"`{name}` is not in the cited text"
+    if not missing and not known.pairs.issuperset(pairs):
+        yield name
 
 
-def _is_company(name: str) -> bool:
-    """Whether it is the organisation, whose pages need not name it."""
-    return parties_in(name.lower()) == {COMPANY}
-
-
-def _is_abbreviated(words: list[str], known: PassageVocabulary) -> bool:
-    """Whether the passages shorten the name: HRBP for "HR Business Partner"."""
-    short = ""
-    for word in words:
-        short += word if word.isupper() else word[0]
-    short = short.casefold()
+def _is_abbreviated(words: Sequence[str], known: PassageVocabulary) -> bool:
+    """Tell whether the passages shorten the name: HRBP for "HR Business Partner"."""
+    short = "".join(word if word.isupper() else word[0] for word in words).casefold()
     return len(short) > 2 and short in known.stems
 
 
@@ -158,7 +160,7 @@ def _is_known(word: str, known: PassageVocabulary) -> bool:
 
 @lru_cache(maxsize=1024)
 def _countries(word: str) -> frozenset[str]:
-    """Codes of the country that a word names: Britain, British, UK."""
+    """Return codes of the country that a word names: Britain, British, UK."""
     codes = {COUNTRY_CODES.get(word, word)}
     codes.update(named_countries(f"in {word}"))
     codes.update(named_countries(f"the {word} office"))

@@ -1,46 +1,69 @@
 """Whether a claim of a draft may be shown: what it cites exists, says so, and is still stored as it
 was."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
+from ombud.answer.proof.checking import (
+    ClaimProblem,
+    examine_claim,
+    find_quote,
+    is_near_verbatim,
+    shares_words,
+)
 from ombud.answer.proof.citing import Stored, cite
-from ombud.answer.proof.verifying import examine_claim, name_unknown
-from ombud.answer.quoting.spans import coverage
-from ombud.text import analyse, evidence_spans, numbers_in, remembered
+from ombud.text import analyse, evidence_spans, numbers_in
 from ombud.types import Chunk, Citation, Hit
 
-LABEL = re.compile(r"[A-Z]\d{1,3}")
-TABLE_RULE = re.compile(r"\|[\s|:-]+\|")
-ANYTHING = "It may take 5 days."
-"""A claim for which hardly anything but the passages has to be read."""
-TOO_MUCH = "it is more than an answer may say"
-GONE = "what it cites is no longer stored as it was"
-OTHERWISE = "it says in other words what the cited text may not say"
-NOT_BORNE_OUT = "whoever read the cited text beside it did not find it borne out"
+TOO_MUCH = ClaimProblem("it is more than an answer may say")
+GONE = ClaimProblem("what it cites is no longer stored as it was")
+NO_PASSAGE = ClaimProblem(
+    "it cites a passage that does not exist",
+    "It names a label that no passage has. Name the passage that says it.",
+)
+INVENTED_QUOTE = ClaimProblem(
+    "the words it quotes are not in the passage",
+    "The words in `quotes` are not in the passage. Copy them from it, word for word.",
+)
+OTHER_WORDS = ClaimProblem(
+    "most of its words are not in the passages",
+    "Most of its words are not in the passage. Say it in the passage's words.",
+)
+REJECTED = ClaimProblem(
+    "whoever compared it with the passages did not find that they say so",
+    "The passage does not say this. Say what it says, with its conditions and its people.",
+)
+State = Literal["supported", "open", "failed"]
 
 
 class Proof(NamedTuple):
-    why_not: str
-    """What is wrong with the claim, said for a reader; empty where it is proven."""
+    state: State
+    """open: quotes, figures and names are right, and a model is to tell whether the passage says
+    the same."""
     citations: tuple[Citation, ...] = ()
-    """Also of a claim that is open."""
-    derived: bool = False
+    is_derived: bool = False
     """It applies a rule to the asker's own figures, and the arithmetic is right."""
-    open: bool = False
-    """The rules can neither confirm nor refute it, and nobody has been asked yet."""
-    unobjected: bool = False
-    """Of an open one: nothing speaks against it but that it is said in other words."""
+    problems: tuple[ClaimProblem, ...] = ()
+    """Of a failed claim."""
+
+    @property
+    def summary(self) -> str:
+        """Return what is wrong, for the trace."""
+        return "; ".join(problem.summary for problem in self.problems)
+
+    @property
+    def advice(self) -> str:
+        """Return what is wrong, for the model that wrote the claim."""
+        return " ".join(problem.advice for problem in self.problems)
 
 
 class Prover:
     """Proves the claims of one answer, each once: those of a stream come again with the whole
     draft.
 
-    labels: label -> passage. question: what the claims answer. organisation: its name.
-    """
+    labels: label -> passage. question: what the claims answer. organisation: its name. asks: a
+    model will be asked about open claims; without one they count as supported."""
 
     def __init__(
         self,
@@ -51,7 +74,7 @@ class Prover:
         organisation: str = "",
         asks: bool = False,
     ) -> None:
-        self._labels = labels
+        self.labels = labels
         self._stored = stored
         self._question = question
         self._organisation = organisation
@@ -59,11 +82,9 @@ class Prover:
         self._proofs: dict[tuple[str, ...], Proof] = {}
 
     def read(self) -> None:
-        """All that the proof of claims reads in the passages alone; worth doing while the model
-        still writes."""
-        for hit in self._labels.values():
-            examine_claim(ANYTHING, [hit.chunk], self._question)
-            _quotable(hit.chunk.text, hit.chunk.language)
+        """Read what the check needs of the passages alone; worth doing while the model writes."""
+        for hit in self.labels.values():
+            examine_claim("", [hit.chunk], self._question)
             self._stored(hit.chunk.document_id, hit.chunk.version)
 
     def prove(self, claim: DraftClaim) -> Proof:
@@ -72,185 +93,160 @@ class Prover:
             self._proofs[key] = self._prove(claim)
         return self._proofs[key]
 
-    def settle(self, claim: DraftClaim, *, borne_out: bool) -> None:
-        """What was found of an open claim by whoever was asked; from now on that is its proof."""
+    def settle(self, claim: DraftClaim, *, is_supported: bool) -> None:
+        """Note the verdict of a model on an open claim."""
         proof = self.prove(claim)
-        why_not = NOT_BORNE_OUT if proof.unobjected else proof.why_not
-        why_not = "" if borne_out else why_not
-        self._proofs[_key(claim)] = proof._replace(why_not=why_not, open=False)
+        settled = proof._replace(state="supported")
+        if not is_supported:
+            settled = Proof("failed", problems=(REJECTED,))
+        self._proofs[_key(claim)] = settled
 
-    def borne_out(self, text: str, label: str = "") -> bool:
-        """Whether the passage, or all of them together, say what `text` does."""
-        hits = [self._labels[label]] if label else self._labels.values()
-        passages = [hit.chunk for hit in hits]
-        return not name_unknown(text, passages)
+    def settle_by_words(self, claim: DraftClaim) -> None:
+        """Decide about an open claim that no model gave a verdict on."""
+        proof = self.prove(claim)
+        if proof.state == "open":
+            self._proofs[_key(claim)] = self._by_words(claim, proof)
 
-    def quoted(self, claim: DraftClaim) -> tuple[str, Proof] | None:
-        """What its passage says in place of a claim that fell, word for word, a row under the head
-        of its table; None where it cites nothing that is stored, or what speaks to the
-        assistant."""
-        for hit in self._cited(claim)[:1]:
-            citation = self._citation(claim.text, hit, with_heads=False)
-            if citation is None:
-                return None
-            if not examine_claim(citation.quote, [hit.chunk]).objections:
-                return _with_table_head(citation.quote, hit.chunk), Proof("", (citation,))
-        return None
+    def has_words_of(self, text: str, label: str = "") -> bool:
+        """Tell whether figures, names and most terms of a text are in a passage, or in all of them
+        together."""
+        chunks = self._chunks([label] if label else list(self.labels))
+        return not examine_claim(text, chunks).problems and shares_words(text, chunks)
 
-    def cited_texts(self, claim: DraftClaim) -> dict[str, str]:
-        """Label -> passage, under its headings, of those that a claim cites."""
+    def texts(self, labels: Sequence[str]) -> dict[str, str]:
+        """Return label -> passage under its headings, without what speaks to a machine; labels that
+        do not exist are left out."""
         texts: dict[str, str] = {}
-        for label in claim.passages:
-            if label in self._labels:
-                chunk = self._labels[label].chunk
-                above = (" > ".join(chunk.trail), chunk.header, chunk.text)
-                texts[label] = "\n".join(filter(None, above))
+        for label in labels:
+            if label in self.labels:
+                chunk = self.labels[label].chunk
+                lines = [" > ".join(chunk.trail), chunk.header]
+                for start, end in evidence_spans(chunk.text, chunk.language):
+                    lines.append(chunk.text[start:end])
+                texts[label] = "\n".join(filter(None, lines))
         return texts
 
     def nearest(self, claim: DraftClaim) -> dict[str, str]:
-        """Label -> the sentence that bears the claim out best, of each passage that it cites; of
-        all passages the best one where it cites none that exists."""
-        cited = {label: self._labels[label] for label in claim.passages if label in self._labels}
+        """Return label -> the sentence nearest to the claim, of each passage that it cites; of all
+        passages where it cites none that exists."""
+        cited = {label: self.labels[label] for label in claim.passages if label in self.labels}
         sentences: dict[str, str] = {}
-        supports: dict[str, float] = {}
-        for label, hit in (cited or self._labels).items():
-            wanted = _ClaimWords(claim.text, hit.chunk.language)
-            best = _best_sentence(hit.chunk, wanted)
-            if best:
-                # Of a claim in another language nothing tells which sentence it means.
-                whole = hit.chunk.text
-                text = whole[best.start : best.end] if best.support else whole
-                sentences[label] = text.strip()
-                supports[label] = best.support
-        if cited or not sentences:
-            return sentences
-        label = max(supports, key=lambda name: supports[name])
-        return {label: sentences[label]}
+        for label, hit in (cited or self.labels).items():
+            start, end = _nearest_sentence(claim.text, hit.chunk)
+            sentences[label] = hit.chunk.text[start:end].strip()
+        return sentences
+
+    def find_citation(self, label: str, quote: str) -> Citation | None:
+        """Return a citation of the sentence that holds a quotation; None where no passage of that
+        label does."""
+        hit = self.labels.get(label)
+        place = find_quote(quote, hit.chunk.text) if hit else None
+        if hit is None or place is None:
+            return None
+        start, end = _whole_sentences(hit.chunk, place)
+        return cite(hit, hit.chunk.start + start, hit.chunk.start + end, self._stored)
 
     def _prove(self, claim: DraftClaim) -> Proof:
         if len(claim.text) > LONGEST_CLAIM:
-            return Proof(TOO_MUCH)
-        cited = self._cited(claim)
-        passages = [hit.chunk for hit in cited]
-        examination = examine_claim(
-            claim.text,
-            passages,
-            self._question,
-            organisation=self._organisation,
-            compares_words=self._asks,
-        )
-        unknown = list(self._unknown_labels(claim))
-        problems = "; ".join([*unknown, *examination.objections])
-        if unknown or examination.refuted:
-            return Proof(problems)
-        citations = tuple(self._citations(claim.text, cited))
-        if not citations:
-            return Proof(GONE)
-        if self._asks and not problems and not examination.restated:
-            return Proof(OTHERWISE, citations, examination.derived, open=True, unobjected=True)
-        return Proof(problems, citations, examination.derived, open=bool(problems))
-
-    def _cited(self, claim: DraftClaim) -> list[Hit]:
-        """Its passages, each once."""
+            return Proof("failed", problems=(TOO_MUCH,))
         labels = dict.fromkeys(claim.passages)
-        return [self._labels[label] for label in labels if label in self._labels]
+        cited = [self.labels[label] for label in labels if label in self.labels]
+        quotes = list(filter(str.strip, claim.quotes))
+        places = [_find_in(quote, cited) for quote in quotes]
+        chunks = [hit.chunk for hit in cited]
+        check = examine_claim(claim.text, chunks, self._question, organisation=self._organisation)
+        problems = check.problems
+        if len(cited) < len(labels):
+            problems = (*problems, NO_PASSAGE)
+        if None in places:
+            problems = (*problems, INVENTED_QUOTE)
+        citations = self._citations(claim, cited, list(filter(None, places)))
+        if problems or not citations:
+            return Proof("failed", problems=problems or (GONE,))
+        language = cited[0].chunk.language
+        is_sure = is_near_verbatim(claim.text, quotes, language)
+        state: State = "supported" if is_sure else "open"
+        proof = Proof(state, tuple(citations), check.is_derived)
+        return proof if is_sure or self._asks else self._by_words(claim, proof)
 
-    def _unknown_labels(self, claim: DraftClaim) -> Iterator[str]:
-        for label in claim.passages:
-            if label in self._labels:
-                continue
-            if LABEL.fullmatch(label):
-                yield f"there is no passage {label}"
-            else:
-                yield "there is no passage of that label"
+    def _by_words(self, claim: DraftClaim, proof: Proof) -> Proof:
+        if shares_words(claim.text, self._chunks(claim.passages)):
+            return proof._replace(state="supported")
+        return Proof("failed", problems=(OTHER_WORDS,))
 
-    def _citations(self, claim: str, cited: Sequence[Hit]) -> list[Citation]:
-        citations = [self._citation(claim, hit) for hit in cited]
+    def _chunks(self, labels: Sequence[str]) -> list[Chunk]:
+        return [self.labels[label].chunk for label in labels if label in self.labels]
+
+    def _citations(
+        self, claim: DraftClaim, cited: Sequence[Hit], places: Sequence["_Place"]
+    ) -> list[Citation]:
+        """Return the sentences that the claim quotes; of a passage that it quotes nothing of, the
+        nearest one."""
+        citations: list[Citation | None] = []
+        quoted = {place.hit.chunk.id for place in places}
+        for place in places:
+            start, end = _whole_sentences(place.hit.chunk, (place.start, place.end))
+            citations.append(self._cite(place.hit, start, end))
+        for hit in cited:
+            if hit.chunk.id not in quoted:
+                start, end = _nearest_sentence(claim.text, hit.chunk)
+                citations.append(self._cite(hit, start, end))
         return [citation for citation in citations if citation]
 
-    def _citation(self, claim: str, hit: Hit, *, with_heads: bool = True) -> Citation | None:
-        """The sentence of the passage that bears the claim out best, by its terms and its numbers,
-        word for word."""
-        chunk = hit.chunk
-        words = _ClaimWords(claim, chunk.language)
-        best = _best_sentence(chunk, words, with_heads=with_heads)
-        if best is None:
-            return None
-        return cite(hit, chunk.start + best.start, chunk.start + best.end, self._stored)
+    def _cite(self, hit: Hit, start: int, end: int) -> Citation | None:
+        return cite(hit, hit.chunk.start + start, hit.chunk.start + end, self._stored)
 
 
-def _with_table_head(quote: str, chunk: Chunk) -> str:
-    quote = quote.strip()
-    if not quote.startswith("|"):
-        return f"“{quote}”"
-    lines = [*chunk.header.splitlines(), *chunk.text.splitlines()]
-    lines = [line.strip() for line in lines]
-    row = lines.index(quote) if quote in lines else 0
-    for rule in range(row - 1, 0, -1):
-        if TABLE_RULE.fullmatch(lines[rule]):
-            return "\n".join([lines[rule - 1], lines[rule], quote])
-    return quote
+class _Place(NamedTuple):
+    """Where a quotation stands."""
 
-
-def _key(claim: DraftClaim) -> tuple[str, ...]:
-    return (claim.text, *claim.passages)
-
-
-class _Quotable(NamedTuple):
-    """A sentence of a passage: where it stands in that, and what tells how much of a claim it
-    has."""
-
+    hit: Hit
     start: int
+    """Offset in the chunk's text."""
     end: int
-    terms: frozenset[str]
-    numbers: frozenset[str]
 
 
-@remembered(512)
-def _quotable(text: str, language: str) -> tuple[_Quotable, ...]:
-    quotable: list[_Quotable] = []
-    for start, end in evidence_spans(text, language):
-        sentence = text[start:end]
-        if sentence.strip():
-            terms = frozenset(analyse(sentence, language))
-            quotable.append(_Quotable(start, end, terms, frozenset(numbers_in(sentence, language))))
-    return tuple(quotable)
+def _find_in(quote: str, hits: Sequence[Hit]) -> _Place | None:
+    for hit in hits:
+        place = find_quote(quote, hit.chunk.text)
+        if place and _is_evidence(hit.chunk, *place):
+            return _Place(hit, *place)
+    return None
 
 
-class _Supported(NamedTuple):
-    """A sentence of a passage: where it stands in that, and how much of a claim it has."""
-
-    start: int
-    end: int
-    support: float
+def _is_evidence(chunk: Chunk, start: int, end: int) -> bool:
+    """Tell whether some sentence at a place may support a claim."""
+    spans = evidence_spans(chunk.text, chunk.language)
+    return any(first < end and start < last for first, last in spans)
 
 
-def _best_sentence(
-    chunk: Chunk, wanted: "_ClaimWords", *, with_heads: bool = True
-) -> _Supported | None:
-    """with_heads: of tables, too."""
-    best: _Supported | None = None
-    for sentence in _quotable(chunk.text, chunk.language):
-        if not with_heads and TABLE_RULE.match(chunk.text[sentence.end :].lstrip()):
-            continue
-        support = wanted.support(sentence)
-        if best is None or support > best.support:
-            best = _Supported(sentence.start, sentence.end, support)
+def _whole_sentences(chunk: Chunk, place: tuple[int, int]) -> tuple[int, int]:
+    """Return the place of the sentences that a quotation touches."""
+    start, end = place
+    for first, last in evidence_spans(chunk.text, chunk.language):
+        if first < place[1] and place[0] < last:
+            start = min(start, first)
+            end = max(end, last)
+    return start, end
+
+
+def _nearest_sentence(claim: str, chunk: Chunk) -> tuple[int, int]:
+    """Return the place of the sentence that shares most terms and figures with a claim; of the
+    whole text where none shares any."""
+    terms = set(analyse(claim, chunk.language))
+    figures = numbers_in(claim, chunk.language)
+    best = (0, len(chunk.text))
+    most = 0.0
+    for start, end in evidence_spans(chunk.text, chunk.language):
+        sentence = chunk.text[start:end]
+        shared = len(terms.intersection(analyse(sentence, chunk.language))) / max(1, len(terms))
+        if figures:
+            shared += len(figures & numbers_in(sentence, chunk.language)) / len(figures)
+        if shared > most:
+            best = (start, end)
+            most = shared
     return best
 
 
-class _ClaimWords:
-    """Terms and numbers of a claim, looked for in sentences of the language."""
-
-    def __init__(self, claim: str, language: str) -> None:
-        terms = analyse(claim, language)
-        self._weights = dict.fromkeys(terms, 1.0)
-        self._numbers = numbers_in(claim, language)
-
-    def support(self, sentence: _Quotable) -> float:
-        """Shares of both that it has, added up."""
-        support = coverage(self._weights, sentence.terms)
-        if self._numbers:
-            shared = self._numbers & sentence.numbers
-            support += len(shared) / len(self._numbers)
-        return support
+def _key(claim: DraftClaim) -> tuple[str, ...]:
+    return (claim.text, "", *claim.passages, "", *claim.quotes)

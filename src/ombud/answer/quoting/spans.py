@@ -13,9 +13,11 @@ from ombud.answer.confidence import (
     estimate_each,
     load_weights,
 )
-from ombud.text import OPEN_END, read_rows, remembered, split_sentences
+from ombud.text import read_rows, remembered, split_sentences
 from ombud.types import Evidence, Hit
 
+OPEN_END = re.compile(r"[\w,;–—-][*_]*\s*$")
+"""No full stop: what stands above a list goes on in its items."""
 LEAST_WORDS = 4
 """Shorter sentences are remains of headings and numbering."""
 SHIPPED = Path(__file__).with_name("spans.json")

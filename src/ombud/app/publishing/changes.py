@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from ombud.app.publishing.answering import BothAnswers, SideAnswer
 from ombud.app.publishing.drafts import PolicyDraft
 from ombud.lab import normalise, parse_metrics, score
-from ombud.text import read_figures, split_sentences
+from ombud.text import numbers_in, split_sentences
 from ombud.types import Answer, Case, Observation, Passage
 
 ChangeKind = Literal[
@@ -39,6 +39,10 @@ RIGHT = parse_metrics("outcome_accuracy,citation_recall")
 _MARKER = re.compile(r"[ \t]?\[\d+\]")
 _ENUMERATION = re.compile(r"^[ \t>*_-]*\d+(?:\.\d+)*[.)]?(?=[ \t])", re.MULTILINE)
 _CELLS = re.compile(r"[|\n]")
+_FIGURE = re.compile(
+    r"(?:[€£$]\s?|\b[A-Z]{3}\s)?(?P<number>\b\w*\d[\d.,:]*\b|\b[^\W\d]{3,}\b)"
+    r"(?:\s?%|\s+[^\W\d]+)?"
+)
 
 
 class AnswerChange(NamedTuple):
@@ -218,8 +222,8 @@ def said_by(answer: Answer) -> str:
 
 
 def figures_in(answer: Answer) -> dict[str, str]:
-    """What can be compared -> how it is written: quantities with what they are per, and all other
-    numbers. Numbers of sections count nothing."""
+    """Return what can be compared -> how it is written, of all numbers with what they count.
+    Numbers of sections count nothing."""
     if not answer.claims:
         return {}
     figures: dict[str, str] = {}
@@ -231,16 +235,12 @@ def figures_in(answer: Answer) -> dict[str, str]:
 
 
 def _figures_of(sentence: str) -> dict[str, str]:
-    read = read_figures(sentence)
+    """Return each number with the word behind it, which says what is counted."""
     figures: dict[str, str] = {}
-    inside: set[str] = set()
-    for quantity in read.quantities:
-        written = read.text[quantity.start : quantity.end].strip()
-        key = f"{quantity.kind} {quantity.value:g} {quantity.per} {quantity.year}"
-        figures[key] = f"{written} a {quantity.per}" if quantity.per else written
-        inside |= read_figures(written).numbers
-    for number in sorted(read.numbers - inside):
-        figures[number] = number
+    for match in _FIGURE.finditer(sentence):
+        for number in numbers_in(match["number"]):
+            written = match[0].strip()
+            figures[written.casefold().replace(match["number"].casefold(), number)] = written
     return figures
 
 

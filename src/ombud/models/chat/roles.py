@@ -18,8 +18,6 @@ from ombud.settings import ModelRole, ModelSettings
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
 NONE = "none"
-ON_DEMAND: frozenset[ModelRole] = frozenset({"verify"})
-"""Roles that no model has unless the settings name one."""
 ALONE: frozenset[ModelRole] = frozenset({"judge"})
 """Roles in which no other model stands in: verdicts of two models are not one measure."""
 CLOSING = 5.0
@@ -139,8 +137,8 @@ def open_chat(settings: ModelSettings, role: ModelRole = "compose") -> Chat | No
 
 
 def names_for(settings: ModelSettings, role: ModelRole, first: str = "") -> tuple[str, ...]:
-    """The models that a role asks, in this order: `first`, its own or else `chat`, then the
-    fallbacks. A role of ON_DEMAND has only its own, one of ALONE only the first."""
+    """Return the models that a role asks, in this order: `first`, its own or else `chat`, then the
+    fallbacks. One of ALONE has only the first."""
     own = _named(settings, role)
     if first == NONE or not (first or own):
         return ()
@@ -149,9 +147,12 @@ def names_for(settings: ModelSettings, role: ModelRole, first: str = "") -> tupl
 
 
 def _named(settings: ModelSettings, role: ModelRole) -> list[str]:
-    """The models that the settings name for a role, `chat` where they name none for it."""
+    """Return the models that the settings name for a role, else those of `chat`; who composes claims
+    verifies them, too, unless another model is named for it."""
     own = [name for name in settings.roles.get(role, ()) if name]
-    if not own and role not in ON_DEMAND:
+    if not own and role == "verify":
+        return _named(settings, "compose")
+    if not own:
         own = [settings.chat]
     return [] if own[:1] in ([""], [NONE]) else own
 

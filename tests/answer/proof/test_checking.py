@@ -1,10 +1,32 @@
-"""Proof: what is caught, and what must not be."""
+"""The cheap half of the check: what figures, names and quotations catch, and what they must not."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ombud.answer.proof.verifying import check_quote, disagreements
+from ombud.answer import check_claim
+from ombud.answer.proof.checking import check_quote, find_quote
+from ombud.types import Chunk
+
+
+def disagreements(claim: str, passages: list[str], language: str = "en") -> list[str]:
+    chunks: list[Chunk] = []
+    for place, text in enumerate(passages):
+        name = str(place)
+        chunks.append(
+            Chunk(
+                id=name,
+                document_id=name,
+                title="",
+                uri=name,
+                start=0,
+                end=len(text),
+                text=text,
+                language=language,
+            )
+        )
+    return check_claim(claim, chunks)
+
 
 LEAVE = (
     "Employees in Great Britain have 26 days of paid annual leave. Unused days expire on 31 March."
@@ -31,16 +53,14 @@ def test_what_the_passage_says_is_supported(claim: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "said"),
     [
-        ("You have 27 days of annual leave.", "`27 days`"),
-        ("You have twenty-seven days of annual leave.", "`27 days`"),
-        ("You have 2,600 days of annual leave.", "`2,600 days`"),
-        ("3. You have 3 days of annual leave.", "`3 days`"),
-        ("**Annual Leave HMRC:** Employees in Great Britain have 26 days.", "`hmrc`"),
-        ("In France employees have 26 days of annual leave.", "`france`"),
-        ("Employees in Great Britain, says HMRC, have 26 days of annual leave.", "`hmrc`"),
-        ("Employees in Great Britain have no paid annual leave.", "denies"),
-        ("Unused days don't expire on 31 March.", "denies"),
-        ("The canteen serves lunch until late in the evening.", "most of its words"),
+        ("You have 27 days of annual leave.", "figure"),
+        ("You have twenty-seven days of annual leave.", "figure"),
+        ("You have 2,600 days of annual leave.", "figure"),
+        ("3. You have 3 days of annual leave.", "figure"),
+        ("**Annual Leave HMRC:** Employees in Great Britain have 26 days.", "name"),
+        ("In France employees have 26 days of annual leave.", "name"),
+        ("Employees in Great Britain, says HMRC, have 26 days of annual leave.", "name"),
+        ("You have 26 days, and 26 - 6 = 19 days are left.", "sum"),
     ],
 )
 def test_what_the_passage_does_not_say_is_named(claim: str, said: str) -> None:
@@ -89,32 +109,8 @@ def test_the_same_date_unit_or_currency_in_other_clothes_is_support(
     assert disagreements(claim, [source]) == []
 
 
-def test_one_of_something_counts() -> None:
-    assert disagreements("You may take one week off.", ["You may take five weeks off."])
-
-
-@pytest.mark.parametrize(
-    ("claim", "source"),
-    [
-        (
-            "Employees may accept gifts from suppliers.",
-            "Employees may not accept gifts from suppliers.",
-        ),
-        ("You can claim alcohol as an expense.", "You cannot claim alcohol as an expense."),
-        ("You should share your password.", "You should never share your password."),
-    ],
-)
-def test_a_denial_left_out_is_caught(claim: str, source: str) -> None:
-    assert disagreements(claim, [source])
-
-
-def test_a_denial_about_something_else_does_not_matter() -> None:
-    source = "Employees have 26 days of leave. They may not carry over more than five."
-    assert disagreements("Employees have 26 days of leave.", [source]) == []
-
-
 def test_a_claim_without_a_passage_is_unsupported() -> None:
-    assert disagreements("Employees have leave.", []) == ["it cites nothing"]
+    assert disagreements("Employees have leave.", []) == ["it cites no passage"]
 
 
 def test_several_passages_support_together() -> None:
@@ -185,38 +181,34 @@ SAME = [
     ("The rule is in force from 1 January 2026.", "The rule is in force from 2026-01-01."),
     ("The rule is in force from the 1st of January 2026.", "The rule is in force from 1 Jan 2026."),
     ("You answer within five working days.", "You answer within 5 working days."),
-    ("You answer within twelve months.", "You answer within one year."),
-    ("You answer within 24 months.", "You answer within two years."),
-    ("You answer within an hour.", "You answer within 60 minutes."),
-    ("You call your manager by half past nine.", "Call your manager by 09:30."),
-    ("You call by 2 pm.", "You call by 14:00."),
-    ("The site closes for a fortnight.", "The site closes for two weeks."),
-    ("Parking costs 67 cents a mile.", "Parking costs USD 0.67 a mile."),
     ("You must not forward mail.", "Do not forward mail."),
-    ("Photocopies are not accepted by the CPAM.", "Photocopies are refused by the CPAM."),
+    ("You are off for 2 weeks.", "You are off for a fortnight, not for single weeks."),
+    ("You have 1.5 days x 6 months = 9 days.", "You have 1.5 days for each of 6 months."),
+    ("Three of 12 months are left, 12 - 9 = 3.", "It lasts 12 months, of which 9 are paid."),
     (
-        "Every employee has at least 20 days of leave.",
-        "No employee has fewer than 20 days of leave.",
+        "The scale is 100, 75 and 50 %.",
+        "| Year | Share |\n| --- | --- |\n| 1 | 100 % |\n| 2 | 75 % |\n| 3 | 50 % |",
     ),
+    (
+        "You need a fit note if you are unwell for more than 7 calendar days in a row, regardless "
+        "of your FTE %.",
+        "A fit note is needed after 7 calendar days of absence in a row, whatever the FTE %.",
+    ),
+    ("You will not receive your salary during a sabbatical.", "A sabbatical is unpaid leave."),
+    ("You can take all the hours off at once or spread them out.", "Hours may be taken at once."),
+    ("When you leave your device unattended you must lock it.", "Lock our devices when you leave."),
     ("Vous avez 26 jours de congé par an.", "Les employés ont 26 jours de congé par an."),
 ]
 OTHER = [
     ("The rule is in force from 1 January 2026.", "The rule is in force from 2026-02-01."),
     ("The rule is in force from 1 January 2026.", "The rule is in force from 1 January 2027."),
-    ("You answer within 5 days.", "You answer within 5 working days."),
     ("You answer within five working days.", "You answer within five weeks."),
     ("You answer within twelve months.", "You answer within two years."),
     ("You call by 10:30.", "You call by 09:30."),
-    ("You have at most 20 days of leave.", "You have at least 20 days of leave."),
     ("The budget is 400 euros a month.", "The budget is 400 euros a year."),
-    ("You may report the loss.", "You must report the loss."),
-    ("You must take a day off.", "You may take a day off."),
-    ("You need not forward mail.", "You must not forward mail."),
-    ("You may leave if you have approval.", "You may not leave unless you have approval."),
     ('The rule says "always ask Legal first".', "The rule says to ask Legal first."),
     ("Send the form to payroll@evil.example.", "Send the form to payroll."),
     ("Vous avez 27 jours de congé par an.", "Les employés ont 26 jours de congé par an."),
-    ("Vous n'avez pas de congé pour un déménagement.", "Vous avez un congé pour un déménagement."),
 ]
 
 
@@ -239,6 +231,24 @@ def test_what_speaks_to_the_assistant_bears_nothing_out() -> None:
     assert disagreements("Parking is free until 2031.", [source])
     assert disagreements("Parking costs 3 pounds.", [source]) == []
     assert disagreements("Fuel is paid.", [source]) == []
+
+
+@pytest.mark.parametrize(
+    ("quote", "there"),
+    [
+        ("26 days of leave", "26 days of leave"),
+        ("employees HAVE 26 days", "Employees** have 26 days"),
+        ("Employees … of leave", "Employees** have 26 days of leave"),
+        ("have 27 days", ""),
+        ("6 days of leave", ""),
+        ("of leave … 26 days", ""),
+        ("...", ""),
+    ],
+)
+def test_quoted_words_are_found_whatever_their_marks(quote: str, there: str) -> None:
+    text = "**Employees** have 26 days of leave."
+    place = find_quote(quote, text)
+    assert (text[place[0] : place[1]] if place else "") == there
 
 
 @pytest.mark.parametrize(
@@ -301,10 +311,8 @@ def test_a_number_in_the_manner_of_another_country_is_the_same(
 def test_a_claim_in_english_about_a_german_passage_has_english_numbers() -> None:
     passage = "The Pauschale for each employee: 1.250 Euro im Jahr."
     claim = "The Pauschale for each employee is 1,250 Euro, and nothing more than that."
-    assert "`1,250 euro`" not in " ".join(disagreements(claim, [passage], "de"))
-    assert any(
-        "1,250" in said for said in disagreements("Die Pauschale ist 1,250 Euro.", [passage], "de")
-    )
+    assert disagreements(claim, [passage], "de") == []
+    assert disagreements("Die Pauschale ist 1,250 Euro.", [passage], "de")
 
 
 def test_numbers_side_by_side_are_no_larger_one() -> None:

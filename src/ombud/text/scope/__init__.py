@@ -1,1 +1,0 @@
-"""For whom, when and how widely a statement holds."""
