@@ -54,7 +54,7 @@ EXPOSURES: tuple[Exposure, ...] = (
     ),
     Exposure(
         role="verify",
-        used_by="claims that the rules can neither confirm nor refute",
+        used_by="what claims mean, and what the documents do not say",
         given="the question, these claims of the answer and the passages that they cite",
         redacted=f"of later turns only: {REDACTED}, these claims and the passages",
     ),
