@@ -482,7 +482,7 @@ SENT = {
     "complexity": "Router variant `zero-shot`: how many passages a question needs.",
     "compose": "The instructions of every answer that a chat model writes, in "
     "[components](../guides/personas.md#components).",
-    "verify": "Role `verify`: claims that the rules can neither confirm nor refute.",
+    "verify": "Role `verify`: whether passages say what claims mean.",
     "contradictions": "Asks in `ombud report gaps` which passages contradict each other (role "
     "`verify`).",
     "doctor": "What `ombud doctor --ask` sends to every model.",

@@ -23,7 +23,7 @@ class AnswerParts(NamedTuple):
     chat: Chat | None
     """Writes answers; None: they are quotes."""
     verifier: Chat | None
-    """Tells of claims that the rules can neither confirm nor refute; None: they are left out."""
+    """Compares what claims mean with their passages; None: their words alone are compared."""
     stored: Stored
     contacts: Contacts
     personas: Mapping[str, Persona]

@@ -150,7 +150,7 @@ class Prover:
         if len(claim.text) > LONGEST_CLAIM:
             return Proof("failed", problems=(TOO_MUCH,))
         labels = dict.fromkeys(claim.passages)
-        cited = [self.labels[label] for label in labels if label in self.labels]
+        cited = list(filter(None, map(self.labels.get, labels)))
         quotes = list(filter(str.strip, claim.quotes))
         places = [_find_in(quote, cited) for quote in quotes]
         chunks = [hit.chunk for hit in cited]
@@ -163,11 +163,10 @@ class Prover:
         citations = self._citations(claim, cited, list(filter(None, places)))
         if problems or not citations:
             return Proof("failed", problems=problems or (GONE,))
-        language = cited[0].chunk.language
-        is_sure = is_near_verbatim(claim.text, quotes, language)
-        state: State = "supported" if is_sure else "open"
-        proof = Proof(state, tuple(citations), check.is_derived)
-        return proof if is_sure or self._asks else self._by_words(claim, proof)
+        proof = Proof("open", tuple(citations), check.is_derived)
+        if is_near_verbatim(claim.text, quotes, cited[0].chunk.language):
+            return proof._replace(state="supported")
+        return proof if self._asks else self._by_words(claim, proof)
 
     def _by_words(self, claim: DraftClaim, proof: Proof) -> Proof:
         if shares_words(claim.text, self._chunks(claim.passages)):

@@ -147,8 +147,8 @@ def names_for(settings: ModelSettings, role: ModelRole, first: str = "") -> tupl
 
 
 def _named(settings: ModelSettings, role: ModelRole) -> list[str]:
-    """Return the models that the settings name for a role, else those of `chat`; who composes claims
-    verifies them, too, unless another model is named for it."""
+    """Return the models that the settings name for a role, else those of `chat`; who composes
+    claims verifies them, too, unless another model is named for it."""
     own = [name for name in settings.roles.get(role, ()) if name]
     if not own and role == "verify":
         return _named(settings, "compose")
