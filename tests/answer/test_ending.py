@@ -247,13 +247,24 @@ def test_what_cannot_be_checked_is_written_in_the_documents_language_and_said(
         lambda p: draft(claim(TRUE, label(p, "26 days"))),
     )
     answer = ask(with_model(home, script.chat), GERMAN)
-    assert "the passages are not in German; write it in English" in script.prompts[1]
+    assert "Say it in the passage's words." in script.prompts[1]
     assert answer.text.startswith(
         "Die Dokumente, die das beantworten, sind nicht auf Deutsch, und nur in ihrer Sprache"
     )
     assert answer.text.endswith(f"\n\n{TRUE} [1]")
     assert [c.text for c in answer.claims] == [TRUE]
     assert deutsch not in answer.model_dump_json()
+
+
+def test_what_a_verifier_confirms_stays_in_the_language_of_the_question(home: Workspace) -> None:
+    deutsch = "Sie haben sechsundzwanzig Urlaubstage im Kalenderjahr."
+    script = Script(lambda p: draft(claim(deutsch, label(p, "26 days"))))
+    verifier = Script({"claims": [{"number": 1, "verdict": "borne_out"}]})
+    asked = with_model(home, script.chat)
+    asked.__dict__["answering"] = asked.answering._replace(verifier=verifier.chat)
+    answer = ask(asked, GERMAN)
+    asked.__dict__["answering"] = asked.answering._replace(verifier=None)
+    assert answer.text == f"{deutsch} [1]"
 
 
 def test_a_french_question_about_french_documents_is_answered_in_french(tmp_path: Any) -> None:

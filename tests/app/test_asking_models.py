@@ -46,9 +46,9 @@ def test_without_asking_nobody_is_called(open_home: Open) -> None:
         assert server.asked == []
     assert check.ok
     assert check.said == (
-        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, extract, judge, synthesise; "
-        "2 + 8 US dollars a million tokens in and out); "
-        "openai:own (strategy, rerank, compose, extract, synthesise)"
+        "openai:down (strategy); openai:gpt-4.1 (rerank, compose, verify, extract, judge, "
+        "synthesise; 2 + 8 US dollars a million tokens in and out); "
+        "openai:own (strategy, rerank, compose, verify, extract, synthesise)"
     )
     assert check.hint == "No price is known for openai:down, openai:own."
 

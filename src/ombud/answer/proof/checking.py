@@ -19,7 +19,14 @@ from ombud.answer.proof.names import (
     missing_names,
     vocabulary_of,
 )
-from ombud.text import analyse, detect_language, plain_sentence, remembered, units_named
+from ombud.text import (
+    analyse,
+    detect_language,
+    numbers_in,
+    plain_sentence,
+    remembered,
+    units_named,
+)
 from ombud.types import Chunk
 
 LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
@@ -146,11 +153,12 @@ def examine_claim(
 
 
 def shares_words(text: str, chunks: Sequence[Chunk]) -> bool:
-    """Tell whether more than half of the terms of a text are in the passages."""
+    """Tell whether more than two thirds of the terms of a text, numbers aside, are in the
+    passages."""
     language = chunks[0].language if chunks else "en"
-    terms = set(analyse(text, language))
+    terms = {term for term in analyse(text, language) if not numbers_in(term)}
     held = frozenset[str]().union(*map(_terms_of, map(evidence_of, chunks)))
-    return 2 * len(terms & held) > len(terms)
+    return 3 * len(terms & held) > 2 * len(terms)
 
 
 def is_near_verbatim(claim: str, quotes: Sequence[str], language: str) -> bool:
