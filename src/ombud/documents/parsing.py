@@ -11,7 +11,7 @@ from ombud.documents.blocks import AttachedFile, ParsedFile, tidy, visible
 from ombud.documents.runs import plain, settle
 from ombud.errors import OmbudError, SetupError, SourceError, UnknownName
 from ombud.registry import distribution_of, find, names
-from ombud.text import detect_language
+from ombud.text import detect_language, document_language
 from ombud.types import Block, Document, Loss
 
 Parser = Callable[[bytes, int], ParsedFile]
@@ -63,7 +63,7 @@ def parse_file(
             "annotations": settled.annotations,
             "loss": parsed.loss + settled.loss + Loss(attachments=unread),
             "title": facts.title or _title(blocks, plain(parsed.title), facts.uri),
-            "language": facts.language or detect_language(settled.text),
+            "language": facts.language or document_language(settled.text),
             "parser": PARSED_BY,
         }
     )

@@ -22,6 +22,7 @@ from ombud.retrieve.strategies.thesaurus.translating import (
     translate,
     unread_language,
 )
+from ombud.retrieve.table_rows import with_named_rows
 from ombud.types import Evidence, Hit, Plan, Query, Question
 
 LEGS = ("sparse", "dense")
@@ -153,7 +154,10 @@ class SearchRun:
         )
         text = self._as_asked()
         self.reranked = await rerank_hits(text, self.ranked.hits, self.plan, parts)
-        ordered = by_scope(self.reranked.hits).hits
+        with_rows = await with_named_rows(
+            self.question.text, self.reranked.hits, self.where, index.engine
+        )
+        ordered = by_scope(with_rows).hits
         self.evidence = await self._with_counterparts(_best_of(ordered, self.plan.k))
         self.clock.lap("rerank")
 

@@ -5,7 +5,13 @@ from ombud.text.dates import MONTHS
 from ombud.text.days.periods import find_period
 from ombud.text.days.spans import Calendar, Period
 from ombud.text.evidence import evidence_spans, plain_sentence
-from ombud.text.language import common_words, detect_language, language_margin, message_language
+from ombud.text.language import (
+    common_words,
+    detect_language,
+    document_language,
+    language_margin,
+    message_language,
+)
 from ombud.text.markdown import links_of_words, read_rows, shown_host, with_links
 from ombud.text.names.abbreviations import find_abbreviations
 from ombud.text.names.countries import called_countries, country_names, named_countries
@@ -44,6 +50,8 @@ from ombud.text.spelling import (
     surface_words,
     unknown_words,
 )
+from ombud.text.tables.keys import key_rows, named_row
+from ombud.text.tables.ranges import read_range
 from ombud.text.units import units_named
 from ombud.text.wording import TermSearch, plain_wording, term_pattern
 
@@ -67,6 +75,7 @@ __all__ = [
     "detect_language",
     "digits_in",
     "display_name",
+    "document_language",
     "entity_key",
     "entity_stems",
     "evidence_spans",
@@ -79,17 +88,20 @@ __all__ = [
     "forget_passages",
     "grades_between",
     "join_groups",
+    "key_rows",
     "language_margin",
     "links_of_words",
     "message_language",
     "name_words",
     "named_countries",
+    "named_row",
     "numbers_in",
     "phrase_tables",
     "plain_decimal",
     "plain_sentence",
     "plain_wording",
     "read_country",
+    "read_range",
     "read_rows",
     "redact",
     "remembered",

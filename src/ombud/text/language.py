@@ -22,6 +22,8 @@ SHORTEST = 20
 """Letters below which a guess is worth less than the fall-back."""
 LOOKED_AT = 2000
 """Characters that are counted."""
+FEW_WORDS = 20
+"""Different words of a document below which its letters alone do not tell its language."""
 SURE = 11.5
 """Logarithm of how much likelier than English a language must be to be taken for that of a
 message. Of 6,458 messages those from here to 14 are in another one, as "bin krank" is; keys that
@@ -50,6 +52,14 @@ def detect_language(text: str, otherwise: str = "en") -> str:
     if letters < SHORTEST:
         return otherwise
     return _placed(text[:5000])
+
+
+def document_language(text: str) -> str:
+    """Return the language of a document by each of its words once, for cells of a table repeat;
+    one of few words is in English unless it is surely not."""
+    words = dict.fromkeys(_WORD.findall(fold(text)))
+    joined = " ".join(words)
+    return detect_language(joined) if len(words) >= FEW_WORDS else message_language(joined)
 
 
 @lru_cache(maxsize=256)

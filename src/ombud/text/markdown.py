@@ -4,6 +4,7 @@ with their links."""
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, zip_longest
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ombud.types import Annotation, Citation
@@ -14,21 +15,35 @@ _IN_LABEL = str.maketrans({"[": "&#91;", "]": "&#93;"})
 _IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29"})
 
 
-def read_rows(text: str) -> str:
-    """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
+class TableLine(NamedTuple):
+    """A line of a text; of a row of a table its cells with the names of their columns."""
+
+    text: str
+    names: Sequence[str] = ()
+    cells: Sequence[str] = ()
+
+
+def read_lines(text: str) -> Iterator[TableLine]:
+    """Lines in their order, without the heads and rules of Markdown tables."""
     names: list[str] = []
-    read: list[str] = []
     for line, following in pairwise([*text.split("\n"), ""]):
         if not line.lstrip().startswith("|"):
             names = []
-            read.append(line)
+            yield TableLine(line)
         elif _RULE.match(line):
             continue
         elif _RULE.match(following):
             names = _cells(line)
         else:
-            read.append(_named_cells(names, _cells(line)))
-    return "\n".join(read)
+            yield TableLine(line, names, _cells(line))
+
+
+def read_rows(text: str) -> str:
+    """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
+    lines = []
+    for line in read_lines(text):
+        lines.append(_named_cells(line.names, line.cells) if line.cells else line.text)
+    return "\n".join(lines)
 
 
 def _named_cells(names: Sequence[str], cells: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ombud.answer import wording
 from ombud.answer.quoting.runs import run_of
 from ombud.answer.quoting.spans import AnswerSpan, is_row
-from ombud.text import join_groups, named_countries, plain_wording, units_named
+from ombud.text import MONTHS, join_groups, named_countries, plain_wording, read_range, units_named
 from ombud.types import Question
 
 GRADE = re.compile(r"\b(?P<series>gs|[a-hm])[\s-]?(?P<number>\d{1,2})\b", re.IGNORECASE)
@@ -21,21 +21,11 @@ AMOUNT = re.compile(
     r"(?:quid|pounds?|euros?|dollars?|bucks|eur|gbp|usd|[£$€])",
     re.IGNORECASE,
 )
-RANGE = re.compile(
-    r"(?P<low>\d+(?:[.,]\d+)?)\s*(?:to|-|–|—|and|up to)\s*(?:under\s+|less than\s+)?"
-    r"(?P<high>\d+(?:[.,]\d+)?)"
-)
-BELOW = re.compile(r"(?:less than|under|below|up to|until|at most|maximum|<=?|first)\s*(?P<n>\d+)")
-ABOVE = re.compile(
-    r"(?:more than|over|above|from|at least|after|>=?)\s*(?:year\s*)?(?P<n>\d+)"
-    r"|(?P<m>\d+)\s*(?:\w+\s+)?(?:or more|and more|and over|and above|or over|plus|\+)"
-)
 RANGE_WORDS = re.compile(
     r"less|than|under|below|until|most|maximum|first|more|over|above|from|least|after|and|plus"
     r"|the|for|years?|yrs|months?|days?|weeks?|hours?|per|service|completed|with|without"
     r"|amount|value|cost|eur|gbp|usd|euros?|pounds?|dollars?|each|employment|seniority|working"
 )
-EXACT = re.compile(r"(?<![\d.,])(?P<n>\d+(?:[.,]\d+)?)(?![\d.,])")
 UNITS = {
     "service": re.compile(r"year|month|service|yrs|seniority"),
     "days": re.compile(r"day"),
@@ -43,16 +33,9 @@ UNITS = {
     "amount": re.compile(r"[£$€]|eur|gbp|usd|pound|dollar|value|amount|cost|price|limit"),
 }
 """What a label or the name of its column must speak of for a figure to be compared with it."""
-MONTHS_OF_YEAR = 12
-MONTHS = re.compile(r"\bmonths?\b")
+IN_MONTHS = re.compile(r"\bmonths?\b")
 YEARS = re.compile(r"\b(?:years?|yrs)\b")
-STRICTLY = re.compile(r"\b(?:more than|over|above)\b|>(?!=)")
 CURRENCIES = {"euro", "pound", "dollar"}
-UP_TO = re.compile(r"\b(?:up to|until|at most|maximum)\b|<=")
-"""Behind which the figure itself is meant, too."""
-THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-NAMED_CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*", re.IGNORECASE)
-"""Stands between "above" and its figure."""
 OF_ASKER = re.compile(
     r"\b(?:i|i'?m|i'?ve|my|me|we|our|ich|mein\w*|je|j'ai|mon|yo|mi)\b", re.IGNORECASE
 )
@@ -208,7 +191,9 @@ def _measures(fact: Fact, heading: str, label: str) -> bool:
     if not UNITS[fact.kind].search(heading) or _other_words(label) > MOST_OTHER_WORDS:
         return False
     if fact.kind == "service":
-        value = _in_unit_of(label.lower() if MONTHS.search(label.lower()) else heading, fact.value)
+        value = _in_unit_of(
+            label.lower() if IN_MONTHS.search(label.lower()) else heading, fact.value
+        )
         return value is not None and _holds(label, value)
     if fact.kind != "amount":
         return _holds(label, fact.value)
@@ -221,9 +206,9 @@ def _measures(fact: Fact, heading: str, label: str) -> bool:
 def _in_unit_of(text: str, years: float) -> float | None:
     """The service in the unit that a label names, years where it names none; None where it names
     two."""
-    if not MONTHS.search(text):
+    if not IN_MONTHS.search(text):
         return years
-    return None if YEARS.search(text) else years * MONTHS_OF_YEAR
+    return None if YEARS.search(text) else years * len(MONTHS)
 
 
 def _other_words(label: str) -> int:
@@ -244,20 +229,10 @@ def _first_column(row: AnswerSpan) -> str:
 def _holds(label: str, value: float, *, with_end: bool = False) -> bool:
     """Whether a figure lies in the range that a label names. with_end: "up to 50" holds 50; of
     years another row says what is from the second year on."""
-    plain = THOUSANDS.sub("", NAMED_CURRENCY.sub("", join_groups(plain_wording(label))))
-    between = RANGE.search(plain)
-    if between:
-        return _number(between["low"]) <= value <= _number(between["high"])
-    above = ABOVE.search(plain)
-    if above:
-        least = _number(above["n"] or above["m"])
-        return value > least if STRICTLY.search(plain) else value >= least
-    below = BELOW.search(plain)
-    if below:
-        most = _number(below["n"])
-        return value <= most if with_end and UP_TO.search(plain) else value < most
-    exact = EXACT.search(plain)
-    return exact is not None and _number(exact["n"]) == value
+    named = read_range(label)
+    if named is None or not named.holds(value):
+        return False
+    return with_end or value < named.high or not named.is_open
 
 
 def _holds_grade(label: str, fact: Fact) -> bool:
@@ -290,7 +265,7 @@ def _service(text: str) -> Iterator[Fact]:
         yield Fact(
             kind="service",
             said=match[0],
-            value=number / MONTHS_OF_YEAR if is_month else number,
+            value=number / len(MONTHS) if is_month else number,
         )
 
 

@@ -1,0 +1,1 @@
+"""Days and periods that a question names."""
