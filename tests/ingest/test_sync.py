@@ -4,6 +4,7 @@ store and index."""
 import asyncio
 import email
 import io
+from datetime import date
 from email.message import EmailMessage
 from email.policy import SMTP
 from hashlib import sha256
@@ -84,7 +85,7 @@ def test_files_of_any_name_are_read_whatever_their_format(shelf: Shelf) -> None:
         f"{ODD}.docx": word_file(said),
         f"{ODD}.pdf": PDF,
         f"what? #1/100%25/{ODD}/leave.md": LEAVE,
-        "notes.md#old.txt": said,
+        "notes.md#old.txt": f"Of old: {said}",
         "notes.txt?v=2.md": said,
     }
     for name, data in files.items():
@@ -165,15 +166,36 @@ def test_a_renamed_file_counts_as_moved(shelf: Shelf) -> None:
     assert shelf.documents() == shelf.indexed() == {"gb/annual.md", "travel.md"}
 
 
-def test_a_copy_is_an_addition_and_one_of_two_twins_moved(shelf: Shelf) -> None:
-    shelf.write("a.md", LEAVE)
-    shelf.sync()
+def test_a_copy_is_no_document_until_the_original_is_gone(shelf: Shelf) -> None:
     shelf.write("b.md", LEAVE)
-    assert counts(shelf.sync()) == {"added": 1, "unchanged": 1}
-    (shelf.folder / "a.md").rename(shelf.folder / "c.md")
-    shelf.write("d.md", LEAVE)
-    assert counts(shelf.sync()) == {"added": 1, "moved": 1, "unchanged": 1}
-    assert shelf.documents() == {"b.md", "c.md", "d.md"}
+    shelf.sync()
+    shelf.write("a.md", LEAVE)
+    report = shelf.sync()
+    assert counts(report) == {"unchanged": 1}
+    assert [(one.uri, one.why) for one in report.left_out] == [
+        ("docs/a.md", "it is a copy of docs/b.md")
+    ]
+    assert shelf.found("annual leave") == {"b.md"}
+    shelf.remove("b.md")
+    assert counts(shelf.sync()) == {"moved": 1}
+    assert shelf.documents() == shelf.indexed() == {"a.md"}
+
+
+def test_a_copy_with_metadata_or_a_format_of_its_own_is_a_document(shelf: Shelf) -> None:
+    for name in ("gb/leave.md", "fr/leave.md", "leave.txt", "leave.md"):
+        shelf.write(name, LEAVE)
+    shelf.write("fr/ombud.yaml", "defaults: {country: FR}\n")
+    shelf.write("gb/ombud.yaml", "files: {leave.md: {country: GB}}\n")
+    assert counts(shelf.sync()) == {"added": 4}
+
+
+def test_a_rule_that_is_superseded_by_name_is_no_copy(shelf: Shelf) -> None:
+    shelf.write("a.md", LEAVE)
+    shelf.write("old/leave.md", LEAVE)
+    new = {"supersedes": "docs/old/leave.md", "effective_from": "2026-01-01"}
+    shelf.write("new.md", "# Annual leave\n\nNow there are 30 days.\n", **new)
+    shelf.sync()
+    assert shelf.document("old/leave.md").effective_to == date(2025, 12, 31)
 
 
 @pytest.mark.parametrize(

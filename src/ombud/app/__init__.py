@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ombud.app.schedule import every, report_line, run_every, run_schedule
     from ombud.app.sources import configured_sources, record_folder
     from ombud.app.syncing import (
+        former_sources,
         index_stats,
         optimize_index,
         rebuild_workspace,
@@ -122,6 +123,7 @@ __getattr__ = imported_later(
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
         "sources": ["configured_sources", "record_folder"],
         "syncing": [
+            "former_sources",
             "index_stats",
             "optimize_index",
             "rebuild_workspace",
@@ -168,6 +170,7 @@ __all__ = [
     "find_gaps",
     "find_usage",
     "flagging",
+    "former_sources",
     "gaps_json",
     "graph_around",
     "graph_stats",

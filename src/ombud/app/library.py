@@ -62,8 +62,10 @@ def document(
 
 
 def newest(workspace: Workspace, shown: Document, person: Person | None) -> Document:
-    """The text of today of a document that a person was shown. Raises NotFound where it is not for
-    them any more."""
+    """The text of today of a document that a person was shown; of one that was removed, what is
+    left of it. Raises NotFound where it is not for them any more."""
+    if not shown.source:
+        return shown
     found = find_document(workspace.store, shown.id)
     if not _may_read(found, person, of_any_country=True):
         raise _no_document(shown.id)
@@ -138,8 +140,8 @@ def _age(version: DocumentVersion) -> tuple[str, str]:
 
 
 def delete_document(workspace: Workspace, document_id: str) -> Document:
-    """Raises NotFound."""
-    found = find_document(workspace.store, document_id)
+    """Delete it, also what is left of a removed one. Raises NotFound."""
+    found = find_document(workspace.store, document_id, removed=True)
     delete_documents(workspace.ingest, [found.id])
     note_purge(workspace.store)
     return found

@@ -33,7 +33,8 @@ def record_folder(
 
     folder: an empty name stands for the folder's own, an empty country for the one it has already.
     home: the workspace; a source of its ombud.toml with this name and this path is that one, not
-    another. Raises BadRequest where the folder does not exist or its name is another one's.
+    another. One whose folder is gone was moved to here. Raises BadRequest where the folder does not
+    exist or its name is another one's.
     """
     home = home or Path()
     recorded = _checked(folder)
@@ -43,7 +44,8 @@ def record_folder(
         return _open_configured(namesake, home)
     known = {source.name: source for source in list_sources(store)}
     before = known.get(recorded.name, recorded)
-    if namesake or before.path != recorded.path:
+    has_moved = before.path != recorded.path and not Path(before.path).is_dir()
+    if namesake or (before.path != recorded.path and not has_moved):
         raise BadRequest(
             f"Another source is called `{recorded.name}` already.",
             hint="Give this one a name with --source NAME.",

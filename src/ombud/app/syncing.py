@@ -31,6 +31,7 @@ from ombud.store import (
     acquire_lease,
     document_entries,
     document_ids,
+    document_sources,
     list_sources,
     read_progress,
     remove_source,
@@ -62,6 +63,9 @@ def run_sync(
         reports = sync_sources(
             workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.update
         )
+        reports = [
+            _replace_former(workspace, report) if report.added else report for report in reports
+        ]
         for report in reports:
             note.count(report)
             note.failed += [failure.model_dump() for failure in report.failed]
@@ -73,18 +77,60 @@ def run_sync(
 
 
 def remove_documents_of(workspace: Workspace, source: str) -> int:
-    """A recorded source is no longer one, and what it brought is answered from no longer; its files
-    stay. Returns how many documents went. Raises Busy while a sync runs."""
+    """Remove a recorded source and its documents, which answer no longer; texts that answers cite
+    stay for these, and its files stay. Returns how many documents went. Raises Busy while a sync
+    runs."""
     with _noted(workspace.store, "removal", lambda *_: None) as note:
-        with acquire_lease(workspace.store, "sync") as lease:
-            ids = list(document_entries(workspace.store, source))
-            remove_source(workspace.store, source)
-            if ids:
-                delete_documents(workspace.ingest, ids, lease)
-                note_purge(workspace.store)
-        note.counts = dict.fromkeys(COUNTED, 0) | {"deleted": len(ids)}
+        gone = _remove_documents_of(workspace, source)
+        note.counts = dict.fromkeys(COUNTED, 0) | {"deleted": gone}
         note.notes.append(f"{source} is a source no longer.")
+    return gone
+
+
+def _remove_documents_of(workspace: Workspace, source: str) -> int:
+    with acquire_lease(workspace.store, "sync") as lease:
+        ids = list(document_entries(workspace.store, source))
+        remove_source(workspace.store, source)
+        if ids:
+            delete_documents(workspace.ingest, ids, lease, keep_cited=True)
+            note_purge(workspace.store)
     return len(ids)
+
+
+def former_sources(workspace: Workspace) -> dict[str, int]:
+    """Sources that are none any more, or whose folder is gone -> their documents, which still
+    answer."""
+    counts = document_sources(workspace.store)
+    folders = {place.name: place.path for place in list_sources(workspace.store)}
+    for place in workspace.settings.source:
+        folders[place.name] = str(place.path) if isinstance(place, Folder) else ""
+    for name, path in folders.items():
+        is_gone = path and not (workspace.home / Path(path).expanduser()).is_dir()
+        if not is_gone:
+            counts.pop(name, None)
+    return counts
+
+
+def _replace_former(workspace: Workspace, report: SyncReport) -> SyncReport:
+    """Remove the sources that the folder of a sync was before it was renamed or moved: of their
+    documents no more are missing than a sync may miss."""
+    replaced: list[str] = []
+    new = document_entries(workspace.store, report.name).values()
+    held = {entry.digest for entry in new} | {_inside(entry.uri) for entry in new}
+    for name in former_sources(workspace):
+        before = document_entries(workspace.store, name).values()
+        missing = [one for one in before if not held & {one.digest, _inside(one.uri)}]
+        is_same = len(missing) < len(before)
+        is_same &= len(missing) <= workspace.settings.sync.largest_loss * len(before)
+        if is_same and name != report.name:
+            _remove_documents_of(workspace, name)
+            replaced.append(name)
+    return report.model_copy(update={"replaced": tuple(replaced)})
+
+
+def _inside(uri: str) -> str:
+    """Where a document stands in its source."""
+    return uri.partition("/")[2]
 
 
 def run_work_process(workspace: Workspace, stop: threading.Event | None = None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, person, print_json, progress
+from ombud.cli.printing.help import WholeHelp
 from ombud.errors import BadRequest, OmbudError
 
 if TYPE_CHECKING:
@@ -22,6 +23,30 @@ KINDS = ("added", "updated", "moved", "deleted", "unchanged")
 """Counts of a report, as they are said."""
 NAMED = 20
 """Files of kinds that are not read, of one source; --json names all."""
+
+
+sources = typer.Typer(cls=WholeHelp, help="Where documents come from.", no_args_is_help=True)
+
+
+@sources.command()
+def remove(
+    name: str = typer.Argument(help="Name of the source."),
+    as_json: bool = JSON,
+    home: Path | None = HOME,
+) -> None:
+    """Remove a source and all its documents from the index, and its entry in ombud.toml. Its files
+    stay, and what old answers cite can still be opened."""
+    del home
+    with errors_said(as_json):
+        from ombud.app import jobs, people
+
+        gone = jobs.remove_source(open_workspace(), name, by=people.HERE, in_settings=True)
+        if as_json:
+            print_json({"removed": name, "documents": gone.documents})
+            return
+        print(f"Removed {name} with {gone.documents} documents.")
+        if gone.was_configured:
+            print("It is out of ombud.toml, too: restart running servers.")
 
 
 def sync_folders(
@@ -61,6 +86,7 @@ def sync_folders(
                 workspace, chosen, allow_deletes=allow_deletes, on_progress=on_progress
             )
         _say(reports, time.monotonic() - started, as_json)
+        _say_former(workspace)
         if every_ or watch:
             _go_on(workspace, every_, watch)
         if not all(report.ok for report in reports):
@@ -106,6 +132,18 @@ def _say_missing_model(workspace: "Workspace") -> None:
         print(missing.hint, file=sys.stderr)
 
 
+def _say_former(workspace: "Workspace") -> None:
+    """Name sources that are none any more, but whose documents still answer."""
+    from ombud.app import former_sources
+
+    for name, count in former_sources(workspace).items():
+        print(
+            f"`{name}` is gone, but {count} documents of it still answer; "
+            f"`ombud sources remove {name}` removes them.",
+            file=sys.stderr,
+        )
+
+
 def _go_on(workspace: "Workspace", period: str, watching: bool) -> None:
     """Sync again and again; a failure is told and the next turn comes."""
     from ombud.app import every, report_line, run_every, sync_all
@@ -141,6 +179,8 @@ def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
         print(f"{report.name}: {', '.join(counts) or 'no documents'} ({seconds:.1f} s)")
         if report.reread:
             print(f"  {report.reread} read again, as this version reads files better")
+        for name in report.replaced:
+            print(f"  this was {name} before, which is no source any more")
         _say_losses(report)
         for failure in report.failed:
             print(f"  failed: {failure.uri}: {failure.reason}", file=sys.stderr)

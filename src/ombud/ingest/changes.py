@@ -35,6 +35,8 @@ from ombud.sources import (
 from ombud.store import DocumentEntry, SyncStamp
 from ombud.types import PARSED, Audience, Document
 
+COPIES = "copies"
+
 
 class DocumentChange(NamedTuple):
     ref: Ref
@@ -70,6 +72,8 @@ class SyncPlan:
     gone: list[DocumentEntry] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     """New id -> old id, where the same bytes stand under another name."""
+    copies: list[str] = field(default_factory=list)
+    """Ids of indexed documents that are copies of others."""
     unchanged: int = 0
     failed: list[Failure] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
@@ -106,6 +110,11 @@ def plan_changes(
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
+    copies = _copies(plan.documents, known)
+    comparison.leave_out({copy.id for copy, _ in copies})
+    for copy, original in copies:
+        skipped[COPIES] += 1
+        plan.left_out.append(Skipped(uri=copy.uri, why=f"it is a copy of {original.uri}"))
     links: Mapping[str, int] = getattr(source, "skipped", {})  # of a folder
     plan.skipped = {**skipped, **links}
     of_source: Sequence[LeftOut] = getattr(source, "left_out", ())
@@ -195,6 +204,16 @@ class _Comparison:
             if document.audience != audience:
                 self.plan.changes.append(_narrowed(entry, document, audience))
 
+    def leave_out(self, copies: Set[str]) -> None:
+        """Take documents that were compared out of the plan, and out of the index."""
+        plan = self.plan
+        changed = {change.document.id for change in plan.changes}
+        plan.unchanged -= len(copies - changed)
+        plan.changes = [one for one in plan.changes if one.document.id not in copies]
+        plan.documents = [one for one in plan.documents if one.id not in copies]
+        plan.stamps = {key: stamp for key, stamp in plan.stamps.items() if key not in copies}
+        plan.copies = sorted(copies & self._known.entries.keys())
+
     def _is_reread(self, change: DocumentChange) -> bool:
         """Tell whether the same bytes are read by newer parsers."""
         known = self._known.documents.get(change.document.id)
@@ -209,6 +228,35 @@ class _Comparison:
         if "audience" in ref.facts:
             attached = self._attached.get(ref.uri, ())
             self._narrow([entry, *attached], ref.facts["audience"])
+
+
+def _copies(
+    documents: Sequence[Document], known: KnownDocuments
+) -> list[tuple[Document, Document]]:
+    """Documents with the same bytes and the same metadata as another, each with that one.
+
+    One that another supersedes by its name is never taken for a copy, and those that are indexed
+    already come first."""
+    superseded = {document.supersedes for document in documents}
+    in_order = sorted(
+        documents, key=lambda one: (one.uri not in superseded, one.id not in known.entries)
+    )
+    first: dict[str, Document] = {}
+    copies: list[tuple[Document, Document]] = []
+    for document in in_order:
+        original = first.setdefault(_identity(document), document)
+        has_own_title = document.title and original.title and document.title != original.title
+        if original is not document and document.uri not in superseded and not has_own_title:
+            copies.append((document, original))
+    return copies
+
+
+def _identity(document: Document) -> str:
+    """What two copies have in common, read by the same parser. Their titles come from their bytes,
+    if from nowhere else."""
+    elsewhere = {"id", "uri", "url", "title", "language", "updated", *PARSED}
+    facts = document.model_dump(mode="json", exclude=elsewhere)
+    return _digest(_suffix_of(document.uri), facts)
 
 
 def document_id(uri: str) -> str:

@@ -45,6 +45,8 @@ class SyncReport(Record):
     """The files of a kind that is not read."""
     reread: int = 0
     """Documents that had not changed and were read again by newer parsers."""
+    replaced: tuple[str, ...] = ()
+    """Sources that this folder was under another name or in another place; their documents went."""
     note: str = ""
     """Why the source was not synced whole, where it was not."""
 

@@ -125,14 +125,21 @@ def _known(parts: IngestParts, source: str) -> KnownDocuments:
     )
 
 
-def delete_documents(parts: IngestParts, ids: Sequence[str], lease: Lease | None = None) -> None:
+def delete_documents(
+    parts: IngestParts,
+    ids: Sequence[str],
+    lease: Lease | None = None,
+    *,
+    keep_cited: bool = False,
+) -> None:
     """Remove documents everywhere: hidden at once, then out of the index, then out of the store.
 
-    Raises Busy where a sync has lost its lease."""
+    keep_cited: texts that stored answers cite stay for these. Raises Busy where a sync has lost its
+    lease."""
     bury_documents(parts.store, ids, lease)
     blocking(parts.engine.delete(ids))
     drop_originals(parts.originals, ids)
-    forget_document(parts.store, ids)
+    forget_document(parts.store, ids, keep_cited=keep_cited)
     _settle_ends(parts)
 
 
@@ -203,8 +210,7 @@ class SyncRun:
         self._take_content(progress, source, parsers)
         if plan.stamps:
             save_stamps(parts.store, plan.stamps)
-        if not progress.note:
-            self._delete_gone(progress)
+        self._delete_gone(progress)
         graph = update_graph(parts, source.name, self._lease, self._on_progress)
         progress.failed += graph.failed
         progress.note = f"{progress.note} {graph.note}".strip()
@@ -301,12 +307,18 @@ class SyncRun:
             raise
 
     def _delete_gone(self, progress: _Progress) -> None:
-        self._drop(progress, [entry.id for entry in progress.plan.gone])
+        """What is elsewhere now stays for the answers that cite it; where too much is gone, only
+        that goes."""
+        plan = progress.plan
+        elsewhere = {*plan.moved.values(), *plan.copies}
+        gone = plan.copies if progress.note else [*plan.copies, *(one.id for one in plan.gone)]
+        self._drop(progress, [one for one in gone if one in elsewhere], keep_cited=True)
+        self._drop(progress, [one for one in gone if one not in elsewhere])
 
-    def _drop(self, progress: _Progress, gone: Sequence[str]) -> None:
+    def _drop(self, progress: _Progress, gone: Sequence[str], *, keep_cited: bool = False) -> None:
         if gone:
             self._lease.check()
-            delete_documents(self._parts, gone, self._lease)
+            delete_documents(self._parts, gone, self._lease, keep_cited=keep_cited)
             progress.deleted += len(gone)
 
 

@@ -15,7 +15,8 @@ from ombud.sources.source import Ref
 
 SIDECAR = "ombud.yaml"
 LINKS = "links"
-"""Those that leave the tree, and those to folders, which are never followed."""
+"""Those that leave the tree or lead to a document of it, and those to folders, which are never
+followed."""
 SETTLED = 2.0
 """Seconds after which a file's times can be trusted to tell a later write."""
 
@@ -35,7 +36,8 @@ def open_folder(place: Folder, home: Path) -> "FolderSource":
 
 
 class FolderSource:
-    """Files under `path`. Hidden files, sidecars and links that leave the tree are not documents.
+    """Files under `path`. Hidden files, sidecars and links that leave the tree, or lead to another
+    document of it, are not documents.
 
     facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger
     than facts."""
@@ -139,13 +141,27 @@ class FolderSource:
     def _wanted(self, name: str, relative: str) -> bool:
         return not name.startswith(".") and name != SIDECAR and self._matching.wanted(relative)
 
+    def _is_covered(self, link: Path) -> bool:
+        """Tell whether a link leads out of the tree, or to a file that is listed itself."""
+        try:  # a loop of links ends somewhere inside; `read` will say what is wrong with it
+            target = Path(os.path.realpath(link))
+        except OSError:
+            return False
+        tree = self.path.resolve()
+        if not target.is_relative_to(tree):
+            return True
+        *folders, name = target.relative_to(tree).parts
+        is_hidden = any(folder.startswith(".") for folder in folders)
+        is_file = target.is_file()
+        return is_file and not is_hidden and self._wanted(name, "/".join((*folders, name)))
+
     def _ref(self, relative: str, sidecars: "Sidecars") -> Ref | None:
-        """None for a link that leaves the tree."""
+        """None for a link that leaves the tree, or leads to a document of it."""
         file = f"{self.path}{os.sep}{relative}"  # ten thousand paths cost a second as objects
         try:
             status = os.lstat(file)
             if stat.S_ISLNK(status.st_mode):
-                if _leaves(Path(file), self.path):
+                if self._is_covered(Path(file)):
                     self._skip_link()
                     return None
                 status = os.stat(file)  # noqa: PTH116
@@ -211,13 +227,6 @@ def _version(status: os.stat_result | None) -> str:
     if time.time() - last_written < SETTLED:
         return ""
     return f"{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}.{status.st_ino}"
-
-
-def _leaves(link: Path, tree: Path) -> bool:
-    try:  # a loop of links ends somewhere inside; `read` will say what is wrong with it
-        return not Path(os.path.realpath(link)).is_relative_to(tree.resolve())
-    except OSError:
-        return False
 
 
 def _map(value: Any, path: Path) -> Mapping[Any, Any]:

@@ -19,18 +19,21 @@ from sqlalchemy import (
 )
 
 from ombud.errors import NotFound
-from ombud.store.audit.chain import now
+from ombud.store.audit.chain import BATCH, now
 from ombud.store.coordination.writes import end_writes
 from ombud.store.database import Store
 from ombud.store.glossary import forget_abbreviations, replace_abbreviations
 from ombud.store.graph import forget_graph
 from ombud.store.lease import Lease
+from ombud.store.tables import answer as answers
 from ombud.store.tables import document as documents
 from ombud.store.tables import lab_passage as passages
 from ombud.store.tables import source as sources
 from ombud.store.tables import text as texts
-from ombud.types import CONTENT, Annotation, Block, Document
+from ombud.types import CONTENT, Annotation, Block, Document, text_version
 
+_IS_REMOVED = documents.c.deleted & (documents.c.source == "")
+"""Gone but for the texts that stored answers cite."""
 FACTS = cast(documents.c.facts, Text)
 """The JSON itself: pydantic reads ten thousand in half the time that Python's own reader needs."""
 
@@ -88,6 +91,15 @@ def remove_source(store: Store, name: str) -> bool:
     """Whether there was such a recorded source. Its documents are removed for themselves."""
     with store.write() as db:
         return bool(db.execute(delete(sources).where(sources.c.name == name)).rowcount)
+
+
+def document_sources(store: Store) -> dict[str, int]:
+    """Source -> how many documents it has, whether or not it is a source any more."""
+    count = func.count()
+    query = select(documents.c.source, count).where(~documents.c.deleted)
+    with store.read() as db:
+        rows = db.execute(query.group_by(documents.c.source)).all()
+    return {row[0]: row[1] for row in rows}
 
 
 # Documents ----------------------------------------------------------------------------------------
@@ -269,22 +281,63 @@ def bury_documents(store: Store, ids: Sequence[str], lease: Lease | None = None)
 
 
 def tombstones(store: Store) -> list[str]:
-    buried = select(documents.c.id).where(documents.c.deleted)
+    buried = select(documents.c.id).where(documents.c.deleted, ~_IS_REMOVED)
     with store.read() as db:
         return list(db.execute(buried).scalars())
 
 
-def forget_document(store: Store, ids: Sequence[str]) -> None:
+def forget_document(store: Store, ids: Sequence[str], *, keep_cited: bool = False) -> None:
     """Remove the rows of buried documents, all their texts, also those that runs of the lab have
-    seen, their triplets and their abbreviations."""
+    seen, their triplets and their abbreviations.
+
+    keep_cited: texts that stored answers cite stay, for these answers alone."""
     with store.write() as db:
+        cited = _cited_versions(db, ids) if keep_cited else {}
         forget_graph(db, ids)
         forget_abbreviations(db, ids)
         for identity in ids:
-            db.execute(delete(texts).where(texts.c.document_id == identity))
             db.execute(delete(passages).where(passages.c.document_id == identity))
-            is_buried = (documents.c.id == identity) & documents.c.deleted
-            db.execute(delete(documents).where(is_buried))
+            _keep_versions(db, identity, cited.get(identity, ()))
+
+
+def forget_uncited(store: Store) -> None:
+    """Remove the texts of removed documents that no answer cites any more."""
+    with store.write() as db:
+        removed = list(db.execute(select(documents.c.id).where(_IS_REMOVED)).scalars())
+        cited = _cited_versions(db, removed) if removed else {}
+        for identity in removed:
+            _keep_versions(db, identity, cited.get(identity, ()))
+
+
+def _cited_versions(db: Connection, ids: Iterable[str]) -> dict[str, set[str]]:
+    """Document id -> versions of its text that stored answers cite."""
+    cited: dict[str, set[str]] = {identity: set() for identity in ids}
+    for (answer,) in db.execute(select(answers.c.answer).execution_options(yield_per=BATCH)):
+        for citation in (answer or {}).get("citations", ()):
+            versions = cited.get(citation["document_id"])
+            if versions is not None:
+                parser = citation.get("parser", "")
+                versions.add(text_version(citation["digest"], parser))
+    return cited
+
+
+def _keep_versions(db: Connection, identity: str, versions: Iterable[str]) -> None:
+    """Remove a buried document but for these versions of its text, which only their citations
+    lead to."""
+    found = (db.execute(_texts_of(identity, version)).first() for version in versions)
+    rows = [row for row in found if row]
+    db.execute(delete(texts).where(texts.c.document_id == identity))
+    own_row = (documents.c.id == identity) & documents.c.deleted
+    facts = db.execute(select(documents.c.facts).where(own_row)).scalar()
+    if facts is None or not rows:
+        db.execute(delete(documents).where(own_row))
+        return
+    kept = {(row.digest, row.parser): row._asdict() for row in rows}
+    db.execute(insert(texts), list(kept.values()))
+    newest = max(rows, key=lambda row: row.at)
+    of_newest = {"source": "", "digest": newest.digest, "parser": newest.parser}
+    values = {"source": "", "digest": newest.digest, "chunks": 0, "stamp": ""}
+    db.execute(update(documents).where(own_row).values(**values, facts={**facts, **of_newest}))
 
 
 def list_documents(
@@ -321,14 +374,20 @@ def written_for(store: Store) -> dict[str, set[str]]:
     return found
 
 
-def find_document(store: Store, identity: str, version: str | None = None) -> Document:
+def find_document(
+    store: Store, identity: str, version: str | None = None, *, removed: bool = False
+) -> Document:
     """One document (by id or uri) with blocks and text of the given version, the newest by default.
 
-    version: as `Document.version` names it; a digest alone names the text that citations without a
+    removed: also one of which no more is kept than answers cite; a version finds it anyway. It has
+    no source. version: as `Document.version` names it; a digest alone names the text that citations without a
     version of the parsers count in. Raises NotFound, also for a version that was purged.
     """
     has_name = (documents.c.id == identity) | (documents.c.uri == identity)
-    current = select(documents.c.facts).where(has_name, ~documents.c.deleted)
+    is_there = ~documents.c.deleted
+    if version or removed:
+        is_there |= _IS_REMOVED
+    current = select(documents.c.facts).where(has_name, is_there)
     with store.read() as db:
         facts = db.execute(current).scalar()
         if facts is None:

@@ -42,6 +42,7 @@ from ombud.types.documents import (
     Loss,
     Status,
     Triplet,
+    text_version,
 )
 from ombud.types.events import (
     LOST,
@@ -168,4 +169,5 @@ __all__ = [
     "Unclaimed",
     "load_record",
     "recent_history",
+    "text_version",
 ]

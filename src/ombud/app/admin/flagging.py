@@ -3,16 +3,14 @@ server follows it, and what would be wrong is not written."""
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Mapping
 from typing import Any
 
 from ombud.app.admin.jobs import note_action
-from ombud.app.flags import check_flags
+from ombud.app.admin.settings_file import rewrite_settings
 from ombud.app.workspace import Workspace
-from ombud.errors import BadRequest, OmbudError
-from ombud.settings import FILE, load
+from ombud.errors import BadRequest
+from ombud.settings import FILE
 from ombud.text import read_country
 
 _NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
@@ -29,7 +27,7 @@ def set_experiment(
     def change(document: Any) -> None:
         document.setdefault("experiment", _table())[name] = wanted
 
-    _rewrite(workspace, change)
+    rewrite_settings(workspace, change)
     note_action(workspace, "experiment", by, share=str(fields["share"]), off=fields["off"])
 
 
@@ -41,7 +39,7 @@ def remove_experiment(workspace: Workspace, name: str, by: str) -> None:
             raise BadRequest(f"{FILE} has no experiment `{name[:40]}`.")
         del document["experiment"][name]
 
-    _rewrite(workspace, change)
+    rewrite_settings(workspace, change)
     note_action(workspace, "experiment removed", by)
 
 
@@ -64,7 +62,7 @@ def set_country(workspace: Workspace, code: str, plan: str, by: str) -> None:
             if not countries[known]:
                 del countries[known]
 
-    _rewrite(workspace, change)
+    rewrite_settings(workspace, change)
     note_action(workspace, "country flags", by, country=code)
 
 
@@ -88,28 +86,3 @@ def _table() -> Any:
     import tomlkit
 
     return tomlkit.table(is_super_table=True)
-
-
-def _rewrite(workspace: Workspace, change: Callable[[Any], None]) -> None:
-    """Raises BadRequest, and writes nothing, where the settings would be wrong afterwards."""
-    import tomlkit
-
-    file = workspace.home / FILE
-    document = tomlkit.parse(file.read_text(encoding="utf-8"))
-    change(document)
-    text = tomlkit.dumps(document)
-    with TemporaryDirectory() as folder:
-        (Path(folder) / FILE).write_text(text, encoding="utf-8")
-        try:
-            settings = load(Path(folder), workspace.flags)
-            check_flags(settings, workspace.personas, workspace.prompts)
-        except OmbudError as wrong:
-            raise BadRequest(str(wrong), hint=wrong.hint or "Nothing was changed.") from wrong
-    try:
-        beside = file.with_name(f".{FILE}.new")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(file)
-    except OSError as failed:
-        raise BadRequest(
-            f"{FILE} cannot be written: {failed.strerror}.", hint="Change it by hand."
-        ) from failed

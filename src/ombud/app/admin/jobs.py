@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+from ombud.app.admin.settings_file import remove_source_entry
 from ombud.app.identity.people import mark
 from ombud.app.sources import configured_sources, record_folder
 from ombud.app.syncing import announce_sync, remove_documents_of, run_sync, sync_progress
@@ -17,13 +18,21 @@ from ombud.documents import is_passing, kinds
 from ombud.errors import BadRequest, Busy, OmbudError
 from ombud.private_files import make_private_folder
 from ombud.settings import Folder
-from ombud.store import RecordedSource, document_entries, list_sources, note_in_chain
+from ombud.store import (
+    RecordedSource,
+    document_entries,
+    document_sources,
+    list_sources,
+    note_in_chain,
+)
 from ombud.text import read_country
 
 logger = logging.getLogger(__name__)
 UPLOADS = "uploads"
 """Folder of the workspace, and source, of files that are handed in."""
 _NAME = re.compile(r"[^\w .()\[\]+,&-]", re.UNICODE)
+FORMER = "no source any more"
+"""Kind of one that was taken out of ombud.toml and left documents behind."""
 LONGEST_NAME = 150
 
 
@@ -37,7 +46,7 @@ class SourceLine(NamedTuple):
     documents: int
     passages: int
     is_recorded: bool
-    """Added here or with a command, and so to be removed here; else it stands in ombud.toml."""
+    """Not set up in ombud.toml, and so to be removed here."""
 
 
 def note_action(workspace: Workspace, action: str, by: str, **facts: object) -> None:
@@ -46,7 +55,7 @@ def note_action(workspace: Workspace, action: str, by: str, **facts: object) -> 
 
 
 def list_lines(workspace: Workspace) -> list[SourceLine]:
-    """Sources of ombud.toml and recorded ones."""
+    """Sources of ombud.toml, recorded ones, and former ones whose documents still answer."""
     found: dict[str, SourceLine] = {}
     for place in workspace.settings.source:
         fields = place.model_dump(mode="json")
@@ -57,6 +66,10 @@ def list_lines(workspace: Workspace) -> list[SourceLine]:
     for recorded in list_sources(workspace.store):
         if recorded.name not in found:
             found[recorded.name] = _line(workspace, recorded, "folder", is_recorded=True)
+    for name in document_sources(workspace.store):
+        if name not in found:
+            about = RecordedSource(name=name, path="")
+            found[name] = _line(workspace, about, FORMER, is_recorded=True)
     return list(found.values())
 
 
@@ -123,15 +136,34 @@ def add_folder(workspace: Workspace, path: str, country: str, name: str, by: str
         start_sync(workspace, [called], by)
 
 
-def remove_source(workspace: Workspace, name: str, by: str) -> None:
-    """A source that was added here, with all that it brought; its files stay. Raises BadRequest,
-    Busy while a reading runs."""
-    line = next((one for one in list_lines(workspace) if one.name == name), None)
-    if line is None or not line.is_recorded:
-        where = "It stands in `ombud.toml`." if line else "It may be gone already."
-        raise BadRequest(f"`{name[:LONGEST_NAME]}` cannot be removed here.", hint=where)
+class RemovedSource(NamedTuple):
+    documents: int
+    was_configured: bool
+    """Whether `ombud.toml` held it, which running servers have read."""
+
+
+def remove_source(
+    workspace: Workspace, name: str, by: str, *, in_settings: bool = False
+) -> RemovedSource:
+    """Remove a source with all that it brought; its files stay. Texts that answers cite stay for
+    these.
+
+    in_settings: take it out of `ombud.toml`, too, which only a restart makes known to a server.
+    Raises BadRequest, Busy while a reading runs."""
+    lines = {line.name: line for line in list_lines(workspace)}
+    line = lines.get(name)
+    if line is None:
+        known = ", ".join(sorted(lines)) or "none"
+        raise BadRequest(f"No source is called `{name[:LONGEST_NAME]}`.", hint=f"Known: {known}.")
+    is_configured = name in {place.name for place in workspace.settings.source}
+    if is_configured and not in_settings:
+        hint = "It stands in `ombud.toml`: `ombud sources remove` takes it out."
+        raise BadRequest(f"`{name[:LONGEST_NAME]}` cannot be removed here.", hint=hint)
+    if is_configured:
+        remove_source_entry(workspace, name)
     gone = remove_documents_of(workspace, name)
     note_action(workspace, "source removed", by, documents=gone)
+    return RemovedSource(gone, is_configured)
 
 
 def plain_file_name(name: str) -> str:

@@ -72,7 +72,7 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
     from ombud.app.publishing.publications import forget_saved
     from ombud.app.publishing.shadow import checks_folder  # .1 s of imports, as below
 
-    document = find_document(workspace.store, identity)
+    document = find_document(workspace.store, identity, removed=True)
     known = _phrases(workspace, document)
     library.delete_document(workspace, document.id)
     drop_originals(workspace.originals, [document.id])  # also where none are kept any more

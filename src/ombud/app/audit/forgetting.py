@@ -16,6 +16,7 @@ from ombud.store import (
     count_held,
     erase_rows,
     find_account,
+    forget_uncited,
     held_in_conversation,
     held_of_person,
     held_until,
@@ -45,6 +46,7 @@ def expire(
         return {"dry_run": dry_run, **_counts(workspace.store, held)}
     with acquire_lease(workspace.store, "expire"):
         done = erase_rows(workspace.store, held, "retention")
+        forget_uncited(workspace.store)
     workspace.store.settle()
     return {
         "dry_run": False,
@@ -112,6 +114,7 @@ def erase_of(
         done = erase_rows(store, held, "person", person or conversation)
         if account is not None:
             remove_account(store, account.id)
+        forget_uncited(store)
     store.settle()
     links = read_links(store, done.records)
     places = list(_places(workspace, held, person, questions))
