@@ -110,13 +110,9 @@ def plan_changes(
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
-    copies = _copies(plan.documents, known)
-    comparison.leave_out({copy.id for copy, _ in copies})
-    for copy, original in copies:
-        skipped[COPIES] += 1
-        plan.left_out.append(Skipped(uri=copy.uri, why=f"it is a copy of {original.uri}"))
+    skipped[COPIES] = comparison.leave_out_copies()
     links: Mapping[str, int] = getattr(source, "skipped", {})  # of a folder
-    plan.skipped = {**skipped, **links}
+    plan.skipped = {**+skipped, **links}
     of_source: Sequence[LeftOut] = getattr(source, "left_out", ())
     plan.left_out += [Skipped(uri=one.uri, why=one.why) for one in of_source]
     listed.update(entry.id for entries in attached.values() for entry in entries)
@@ -204,8 +200,16 @@ class _Comparison:
             if document.audience != audience:
                 self.plan.changes.append(_narrowed(entry, document, audience))
 
-    def leave_out(self, copies: Set[str]) -> None:
-        """Take documents that were compared out of the plan, and out of the index."""
+    def leave_out_copies(self) -> int:
+        """Take copies of other documents out of the plan and the index, and return how many."""
+        copies = _copies(self.plan.documents, self._known)
+        self._leave_out({copy.id for copy, _ in copies})
+        for copy, original in copies:
+            why = f"it is a copy of {original.uri}"
+            self.plan.left_out.append(Skipped(uri=copy.uri, why=why))
+        return len(copies)
+
+    def _leave_out(self, copies: Set[str]) -> None:
         plan = self.plan
         changed = {change.document.id for change in plan.changes}
         plan.unchanged -= len(copies - changed)

@@ -26,6 +26,13 @@ from ombud.store.administration.keys import (
     note_use,
     remove_token,
 )
+from ombud.store.administration.sources import (
+    RecordedSource,
+    add_source,
+    document_sources,
+    list_sources,
+    remove_source,
+)
 from ombud.store.administration.wordings import PromptVersion, add_prompt_version, prompt_versions
 from ombud.store.audit.erasure import ERASED, erase_quotes, phrases_held
 from ombud.store.audit.forgetting import (
@@ -131,24 +138,19 @@ from ombud.store.graph import (
 from ombud.store.lease import Lease, acquire_free, acquire_lease, is_held, take_lease
 from ombud.store.library import (
     DocumentEntry,
-    RecordedSource,
     SavedDocument,
     SyncStamp,
     TextVersion,
-    add_source,
     bury_documents,
     cut_document,
     document_ends,
     document_entries,
     document_ids,
-    document_sources,
     find_document,
     forget_document,
     forget_uncited,
     list_documents,
-    list_sources,
     page_totals,
-    remove_source,
     save_chunks,
     save_document,
     save_documents,

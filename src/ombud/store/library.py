@@ -1,4 +1,4 @@
-"""What is known of documents and sources. Chunks and vectors are the index's."""
+"""What is known of documents. Chunks and vectors are the index's."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,6 @@ from ombud.store.lease import Lease
 from ombud.store.tables import answer as answers
 from ombud.store.tables import document as documents
 from ombud.store.tables import lab_passage as passages
-from ombud.store.tables import source as sources
 from ombud.store.tables import text as texts
 from ombud.types import CONTENT, Annotation, Block, Document, text_version
 
@@ -62,44 +61,6 @@ class SyncStamp(NamedTuple):
     chunks: int
     stamp: str = ""
     """Digest of what the source said before it was read; empty when that says nothing."""
-
-
-class RecordedSource(NamedTuple):
-    """A source that `ombud sync PATH` has recorded."""
-
-    name: str
-    path: str
-    country: str = ""
-
-
-# Sources ------------------------------------------------------------------------------------------
-
-
-def list_sources(store: Store) -> list[RecordedSource]:
-    with store.read() as db:
-        rows = db.execute(select(sources).order_by(sources.c.name))
-        return [RecordedSource(*row) for row in rows]
-
-
-def add_source(store: Store, source: RecordedSource) -> None:
-    with store.write() as db:
-        db.execute(delete(sources).where(sources.c.name == source.name))
-        db.execute(insert(sources).values(**source._asdict()))
-
-
-def remove_source(store: Store, name: str) -> bool:
-    """Whether there was such a recorded source. Its documents are removed for themselves."""
-    with store.write() as db:
-        return bool(db.execute(delete(sources).where(sources.c.name == name)).rowcount)
-
-
-def document_sources(store: Store) -> dict[str, int]:
-    """Source -> how many documents it has, whether or not it is a source any more."""
-    count = func.count()
-    query = select(documents.c.source, count).where(~documents.c.deleted)
-    with store.read() as db:
-        rows = db.execute(query.group_by(documents.c.source)).all()
-    return {row[0]: row[1] for row in rows}
 
 
 # Documents ----------------------------------------------------------------------------------------
@@ -380,8 +341,8 @@ def find_document(
     """One document (by id or uri) with blocks and text of the given version, the newest by default.
 
     removed: also one of which no more is kept than answers cite; a version finds it anyway. It has
-    no source. version: as `Document.version` names it; a digest alone names the text that citations without a
-    version of the parsers count in. Raises NotFound, also for a version that was purged.
+    no source. version: as `Document.version` names it; a digest alone names the text that citations
+    without a version of the parsers count in. Raises NotFound, also for a version that was purged.
     """
     has_name = (documents.c.id == identity) | (documents.c.uri == identity)
     is_there = ~documents.c.deleted
