@@ -271,5 +271,14 @@ LONG_TEXTS: Mapping[str, Callable[[], bytes]] = {
     "stops.txt": lambda: b"a" + b"." * 250_000 + b"b",
     "stops-and-quotes.txt": lambda: b"a" + b'."' * 125_000 + b"b",
     "links.md": lambda: b"[a](b " * 40_000,
+    "brackets.md": lambda: b"[" * 40_000 + b"a" + b"]" * 40_000,
+    "pictures.md": lambda: b"![a " * 20_000,
+    "escaped-brackets.md": lambda: b"[`]` [\\] a" * 10_000,
+    "comments.md": lambda: b"a <!-- {% comment %} " * 20_000,
+    "notes.md": lambda: b"".join(b"[^%d]: a `b` [^1]\n" % n for n in range(5_000)),
+    "rules.html": lambda: b"<style>" + b".a{display:none}/* " * 20_000 + b"</style>Leave",
+    "lists-in-lists.html": lambda: b"<ul>" * 490 + b"<li>a",
+    "lists.html": lambda: b"<ul><li>a" * 490,
+    "definitions.html": lambda: b"<dl><dt>a<dd>" * 330,
 }
 """Name -> what makes a text on which a careless pass takes minutes; each must be read."""

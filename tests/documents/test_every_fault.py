@@ -336,28 +336,23 @@ IMPOSSIBLE: dict[str, dict[str, str]] = {
 }
 """Fault -> format -> why it cannot hold that."""
 TO_DO: dict[str, str] = {
-    "power": "html markdown pdf mail confluence sharepoint web wiki",
-    "mark on a number": "html markdown pdf mail confluence sharepoint web wiki",
-    "struck words": "html markdown pdf mail confluence sharepoint web wiki",
-    "mark in a cell": "html markdown pdf mail confluence sharepoint web wiki",
-    "struck row": "html markdown pdf mail confluence sharepoint web wiki",
-    "note of the format": "html markdown pdf mail confluence sharepoint web wiki",
-    "hidden words": "html markdown pdf mail confluence sharepoint web wiki",
-    "unit": "html markdown pdf mail confluence sharepoint web wiki",
-    "hidden row": "html mail confluence sharepoint web wiki",
-    "hidden part": "html markdown mail confluence sharepoint web wiki",
+    "power": "pdf",
+    "mark on a number": "pdf",
+    "struck words": "pdf",
+    "mark in a cell": "pdf",
+    "struck row": "pdf",
+    "note of the format": "pdf",
+    "hidden words": "pdf confluence",
+    "unit": "pdf",
     "white words": "pdf",
     "words under a bar": "pdf",
-    "link": "html markdown pdf mail confluence sharepoint web wiki",
+    "link": "pdf",
     "continued table": "pdf",
     "merged cells": "pdf",
-    "tracked changes": "html markdown mail confluence sharepoint web wiki",
-    "table in a cell": "html mail confluence sharepoint web wiki",
-    "caption": "html mail confluence sharepoint web wiki",
     "header with content": "pdf",
 }
-"""Fault -> the formats in which it is not right yet. In work on issue 36: html and Markdown with A,
-PDF with B, mail with C, sites with G."""
+"""Fault -> the formats in which it is not right yet. In work on issue 36: PDF with B, sites with
+G."""
 
 
 @pytest.fixture(scope="session")

@@ -19,19 +19,6 @@ CASES = Path(__file__).parents[1] / "data" / "faults"
 Case = dict[str, Any]
 TO_DO: frozenset[str] = frozenset(
     (
-        "eml-quoted/calendar.eml",
-        "html-aside/callout.html",
-        "html-aside/quote.html",
-        "html-caption/rates.html",
-        "html-gdocs/gdocs2.html",
-        "html-h3-in-cells/plans.html",
-        "html-header-h1/lead.html",
-        "html-hidden/old.html",
-        "html-nested-table/nested2.html",
-        "html-tabs/faq.html",
-        "md-tabs/content-tabs.md",
-        "md-variable/var.md",
-        "notion/Expenses 3f2a1b4c5d6e7f8091a2b3c4d5e6f708.md",
         "pdf-footnote/foot.pdf",
         "pdf-footnote/marks.pdf",
         "pdf-form/card.pdf",
@@ -52,11 +39,7 @@ TO_DO: frozenset[str] = frozenset(
         "pdf-table-two/kinds.pdf",
         "pdf-words/lines.pdf",
         "pdf-words/spaced.pdf",
-        "strike/gym.html",
         "strike/lockers.pdf",
-        "strike/strike.md",
-        "superscript/budget.html",
-        "superscript/sup.md",
     )
 )
 """Files that are not right yet."""

@@ -32,6 +32,17 @@ def test_lists_keep_nesting_and_numbers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("1. a\n1. b\n1. c\n", "1. a\n2. b\n3. c"),
+        ("3. a\n1. b\n4. c\n", "3. a\n1. b\n4. c"),
+    ],
+)
+def test_numbers_are_those_that_are_written_or_counted(source: str, text: str) -> None:
+    assert blocks(source) == [("list", text)]
+
+
 def test_pipe_tables_stay_tables() -> None:
     assert blocks("| Grade | Days |\n|--|:-:|\n| A | **25** |\n") == [
         ("table", "| Grade | Days |\n| --- | --- |\n| A | 25 |")
@@ -50,7 +61,11 @@ def test_code_stays_as_it_is() -> None:
         ('See [the guide]({% page "/travel/" %}) first.', "See the guide first."),
         ('Write to {% slack_channel "travel" %}.', "Write to #travel."),
         ("{% comment %}secret{% endcomment %}Ask your manager.", "Ask your manager."),
-        ("Ask {{ site.url | escape }}your manager.", "Ask your manager."),
+        ("See [the guide]({{ site.url }}/x) first.", "See the guide first."),
+        ("Staff get {{ days | round }} days.", "Staff get {{ days | round }} days."),
+        ("Staff get {{site.days}} days.", "Staff get {{site.days}} days."),
+        ('At least {{< param "min" >}} days.', 'At least {{< param "min" >}} days.'),
+        ("Use `{{ name }}` and `{% x %}`.", "Use {{ name }} and {% x %}."),
         ("Dear {{Name of employee}}, welcome.", "Dear [Name of employee], welcome."),
         ("Ask <b>your</b><br>manager.<!-- or not -->", "Ask your manager."),
         ("An image ![of a form](a.png) here.", "An image of a form here."),
@@ -160,3 +175,82 @@ def test_mdx_is_markdown_without_its_code() -> None:
     )
     document = parse(source, Document(id="x", source="s", uri="a.mdx", title=""))
     assert document.text == ("Leave\n\nYou get 25 days.\n\nAsk your manager.\n\nimport x from 'y'")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '=== "Kenya"\n\n    26 days.\n\n    - more\n\n=== "Peru"\n\n    30 days.\n\nAsk early.\n',
+        '<Tabs>\n<TabItem value="k" label="Kenya">\n26 days.\n\n- more\n</TabItem>\n'
+        '<TabItem value="Peru">30 days.</TabItem>\n</Tabs>\n\nAsk early.\n',
+        '{{< tabs >}}\n{{% tab "Kenya" %}}\n26 days.\n\n- more\n{{% /tab %}}\n'
+        '{{% tab name="Peru" %}}\n30 days.\n{{% /tab %}}\n{{< /tabs >}}\nAsk early.\n',
+        '{% tabs %}\n{% tab title="Kenya" %}\n26 days.\n\n- more\n{% endtab %}\n\n'
+        '{% tab title="Peru" %}\n30 days.\n{% endtab %}\n{% endtabs %}\n\nAsk early.\n',
+    ],
+    ids=["mkdocs", "mdx", "hugo", "gitbook"],
+)
+def test_tabs_become_headings_and_what_follows_is_for_all(source: str) -> None:
+    assert [(b.text, b.level) for b in parsed(f"# Leave\n\n{source}").blocks] == [
+        ("Leave", 1),
+        ("Kenya", 2),
+        ("26 days.", 0),
+        ("- more", 0),
+        ("Peru", 2),
+        ("30 days.", 0),
+        ("Leave", 1),
+        ("Ask early.", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '!!! note "Temps"\n    10 percent.\n',
+        '???+ warning "Temps"\n\n    10 percent.\n',
+        "> [!NOTE] Temps\n>\n> 10 percent.\n",
+        ":::note Temps\n\n10 percent.\n\n:::\n",
+    ],
+)
+def test_admonitions_keep_their_titles(source: str) -> None:
+    assert blocks(source) == [("text", "Temps"), ("text", "10 percent.")]
+
+
+def test_a_line_below_a_heading_is_no_tab() -> None:
+    assert parsed("Leave\n===\n\nText\n").blocks[0] == Block(kind="heading", text="Leave", level=1)
+
+
+def test_footnotes_lead_to_their_notes() -> None:
+    document = parsed(
+        "The week has 39 hours[^w] in four[^1] days, says `[^w]`; not [^x].\n\n"
+        "[^w]: 37 in *Kenya*.\n[^1]: Five for temps.\n"
+    )
+    assert document.text == (
+        "The week has 39 hours [w] in four [1] days, says [^w]; not [^x].\n\n"
+        "[w] 37 in Kenya.\n\n[1] Five for temps."
+    )
+    assert [a.text for a in document.annotations] == ["37 in Kenya.", "Five for temps."]
+
+
+def test_struck_hidden_and_raised_words_and_links() -> None:
+    document = parsed(
+        "Pay ~~5~~ <del>6</del> 7<sup>1</sup> euros for 9 m<sup>2</sup>, see "
+        "[the form](https://hr.example/form).\n\n<div hidden>\n\n*secret*\n\n</div>\n\n"
+        "<aside>\n💡 Ask\n\nearly.\n</aside>\n\n<del>\n\nAsk late.\n\n</del>\n"
+    )
+    assert document.text == "Pay 7 [1] euros for 9 m², see the form.\n\n💡 Ask\n\nearly."
+    assert (document.loss.struck, document.loss.hidden) == (2, 1)
+    assert [a.url for a in document.annotations if a.kind == "link"] == ["https://hr.example/form"]
+
+
+def test_comments_may_hold_code() -> None:
+    assert blocks("Ask<!-- see `x`\n\nor `y` --> me.\n\n{% comment %}`a`{% endcomment %}") == [
+        ("text", "Ask me.")
+    ]
+    assert blocks("Write `{% raw %}` and {% raw %}{{ x }}{% endraw %}.") == [
+        ("text", "Write {% raw %} and {{ x }}.")
+    ]
+
+
+def test_pictures_without_a_description_are_reported() -> None:
+    assert parsed("See ![](a.png) and ![the plan](b.png).").loss.pictures == 1

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 
 from ombud.documents.blocks import AttachedFile, ParsedFile, heading, list_of, paragraph, tidy
 from ombud.documents.encodings import decode
-from ombud.documents.html import fragment
 from ombud.documents.mail.quoted import FORWARDED, without_quoted_html, without_quoted_text
+from ombud.documents.markup.html import fragment
 from ombud.documents.plain import paragraphs
 from ombud.errors import SourceError
 from ombud.types import Block, Loss

@@ -4,7 +4,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ombud.documents.html import shallow
+from ombud.documents.markup.html import shallow
 from ombud.documents.plain import unix_lines
 from ombud.text import detect_language
 

@@ -1,1 +1,1 @@
-"""Formats of text with markup, beside HTML and Markdown: each is read by way of one of these."""
+"""Formats of text with markup: HTML, Markdown, and what is read by way of one of these."""

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ombud.documents import html
 from ombud.documents.blocks import ParsedFile
 from ombud.documents.encodings import decode
+from ombud.documents.markup import html
 from ombud.documents.plain import unix_lines
 
 _ATTRIBUTE = re.compile(r":([\w-]+):\s*(.*)")

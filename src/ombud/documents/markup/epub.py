@@ -3,8 +3,8 @@
 import posixpath
 from urllib.parse import unquote
 
-from ombud.documents import html
 from ombud.documents.blocks import ParsedFile, tidy
+from ombud.documents.markup import html
 from ombud.documents.office.packages import Package, Program, broken, opened
 from ombud.errors import SourceError
 from ombud.types import Block, Loss

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from ombud.documents import markdown
 from ombud.documents.blocks import ParsedFile
 from ombud.documents.encodings import decode
+from ombud.documents.markup import markdown
 from ombud.documents.plain import unix_lines
 
 _COMMENT = re.compile(r"{/\*.*?\*/}", re.DOTALL)

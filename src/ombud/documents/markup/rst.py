@@ -7,9 +7,9 @@ import re
 from collections import defaultdict
 from typing import Any, ClassVar
 
-from ombud.documents import html
 from ombud.documents.blocks import ParsedFile
 from ombud.documents.encodings import decode
+from ombud.documents.markup import html
 
 _TARGET = re.compile(r"\s*<[^<>]*>$")
 _STRUCK = ("strike", "del", "s", "line-through")
