@@ -187,7 +187,17 @@ def _spoken(tag: re.Match[str]) -> str:
     argument = _QUOTED.fullmatch(inside)
     if label or argument is None or argument[1] in _LAYOUT:
         return label
-    return f"#{argument[2]}" if "channel" in argument[1] else _visible(tag)
+    if "channel" in argument[1]:
+        return f"#{argument[2]}"
+    return "" if _is_alone(tag) else _visible(tag)
+
+
+def _is_alone(tag: re.Match[str]) -> bool:
+    """Tell whether a tag has its line for itself, as what embeds a video has: in a sentence it
+    stands for a value."""
+    before = tag.string[: tag.start()].rpartition("\n")[2]
+    after = tag.string[tag.end() :].partition("\n")[0]
+    return not before.strip() and not after.strip()
 
 
 def _apart(block: str) -> str:

@@ -29,7 +29,7 @@ _UNNAMED = re.compile(
 _PRINTED = frozenset(
     f"{pages}{edge}" for pages in ("odd", "even", "first") for edge in ("Header", "Footer")
 )
-_FIELD = re.compile(r'&(?:"[^"]*"|K[\dA-F]{6}|K\d\d[+-]\d{3}|\d+|.)')
+_FIELD = re.compile(r'&(?:"[^"]*"|K[\da-fA-F]{6}|K\d\d[+-]\d{3}|\d+|.)')
 """A font, a colour, a size, or what is filled in when a sheet is printed, such as its page."""
 MOST_COLUMNS = 16_384
 MOST_MERGED = 100_000
