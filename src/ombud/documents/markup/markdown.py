@@ -184,19 +184,22 @@ def _spoken(tag: re.Match[str]) -> str:
         return _apart("</div>" if tab["end"] else _panel(label))
     if tag["component"]:
         return _apart(label) if label else tag["component"]
+    return label or _argument(tag, inside)
+
+
+def _argument(tag: re.Match[str], inside: str) -> str:
+    """Return what is shown of a shortcode with one argument."""
     argument = _QUOTED.fullmatch(inside)
-    if label or argument is None or argument[1] in _LAYOUT:
-        return label
-    if "channel" in argument[1]:
-        return f"#{argument[2]}"
-    return "" if _is_alone(tag) else _visible(tag)
+    if argument is None or argument[1] in _LAYOUT or _is_alone(tag):
+        return ""
+    return f"#{argument[2]}" if "channel" in argument[1] else _visible(tag)
 
 
 def _is_alone(tag: re.Match[str]) -> bool:
-    """Tell whether a tag has its line for itself, as what embeds a video has: in a sentence it
-    stands for a value."""
-    before = tag.string[: tag.start()].rpartition("\n")[2]
-    after = tag.string[tag.end() :].partition("\n")[0]
+    """Tell whether a tag has its line or table cell for itself, as an embedded video has: in a
+    sentence it stands for a value."""
+    before = re.split(r"[\n|]", tag.string[: tag.start()])[-1]
+    after = re.split(r"[\n|]", tag.string[tag.end() :], maxsplit=1)[0]
     return not before.strip() and not after.strip()
 
 
