@@ -49,6 +49,7 @@ _LAYOUT = frozenset(("include", "import", "layout", "extends", "block"))
 """Shortcodes whose argument names a file."""
 _HTML_TABLE = re.compile(r"^[ \t]*(<table\b.*?</table>)", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n[ \t]*(?=\n)")
+_CELL_EDGE = re.compile(r"[\n|]|</?t[dh]\b[^>]*>")
 _ADMONITION = re.compile(r"^([ \t]*>[ \t>]*)\[!\w+\][+-]?|^[ \t]*:{3,}[ \t]*[\w-]*", re.MULTILINE)
 _NOTE = re.compile(r"(^ {0,3})?\[\^([\w.-]{1,40})\](:)?", re.MULTILINE)
 _LABELLED = re.compile(
@@ -198,8 +199,8 @@ def _argument(tag: re.Match[str], inside: str) -> str:
 def _is_alone(tag: re.Match[str]) -> bool:
     """Tell whether a tag has its line or table cell for itself, as an embedded video has: in a
     sentence it stands for a value."""
-    before = re.split(r"[\n|]", tag.string[: tag.start()])[-1]
-    after = re.split(r"[\n|]", tag.string[tag.end() :], maxsplit=1)[0]
+    before = _CELL_EDGE.split(tag.string[: tag.start()])[-1]
+    after = _CELL_EDGE.split(tag.string[tag.end() :], maxsplit=1)[0]
     return not before.strip() and not after.strip()
 
 
