@@ -1,6 +1,6 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code the fast ones run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval peers beside studies experiments router triage confidence spans reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
+.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval rows peers beside studies experiments router triage confidence spans reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
@@ -62,6 +62,9 @@ fresh: .venv/test sample/.ombud/synced
 
 retrieval: .venv/test
 	@$(BIN)/python benchmarks/quality/retrieval.py $(PARTS)
+
+rows: .venv/test
+	@$(BIN)/python benchmarks/quality/rows.py $(ROWS)
 
 # Needs /tmp/raglite; benchmarks/quality/peers.py says how it is made.
 peers: .venv/test
