@@ -292,9 +292,11 @@ def _revision(engine: Engine) -> str | None:
 def _explain(failed: exc.SQLAlchemyError) -> StoreError:
     cause = getattr(failed, "orig", None) or failed
     said = (str(cause).splitlines() or ["unknown"])[0]
+    message = "The store failed."
     hint = "Check that the database is running, has space and may be written."
     if "locked" in said:
         hint = "Another process holds the database; try again when it is done."
     if "full" in said:
+        message = "The disk that holds the store is full."
         hint = "Free some disk space; nothing that was acknowledged is lost."
-    return StoreError("The store failed.", hint=hint, detail=f"{said}.")
+    return StoreError(message, hint=hint, detail=f"{said}.")
