@@ -342,7 +342,7 @@ TO_DO: dict[str, str] = {
     "mark in a cell": "pdf",
     "struck row": "pdf",
     "note of the format": "pdf",
-    "hidden words": "pdf confluence",
+    "hidden words": "pdf",
     "unit": "pdf",
     "white words": "pdf",
     "words under a bar": "pdf",
@@ -351,8 +351,7 @@ TO_DO: dict[str, str] = {
     "merged cells": "pdf",
     "header with content": "pdf",
 }
-"""Fault -> the formats in which it is not right yet. In work on issue 36: PDF with B, sites with
-G."""
+"""Fault -> the formats in which it is not right yet."""
 
 
 @pytest.fixture(scope="session")

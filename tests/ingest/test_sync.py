@@ -271,12 +271,15 @@ def test_a_file_larger_than_the_limit_is_not_even_read(tmp_path: Path) -> None:
     shelf.workspace.close()
 
 
-def test_kinds_that_are_not_read_are_counted(shelf: Shelf) -> None:
+def test_kinds_that_are_not_read_are_named(shelf: Shelf) -> None:
     for name in ("a.xyz", "b.xyz", "LICENSE", "c.MD", "~$c.docx", "d.pdf.part", "Thumbs.db"):
         shelf.write(name, "# Text\n\nSome words.")
     report = shelf.sync()
-    assert report.skipped == {".xyz": 2, "": 1}
-    assert {one.uri for one in report.left_out} == {"docs/LICENSE", "docs/a.xyz", "docs/b.xyz"}
+    assert {one.uri: one.why for one in report.left_out} == {
+        "docs/LICENSE": "its name has no ending",
+        "docs/a.xyz": "there is no parser for `.xyz`",
+        "docs/b.xyz": "there is no parser for `.xyz`",
+    }
     assert report.ok
     assert shelf.documents() == {"c.MD"}
 
@@ -288,7 +291,10 @@ def test_what_was_left_out_of_a_document_is_reported(shelf: Shelf) -> None:
     assert (lost.uri, lost.loss.struck) == ("docs/pay.docx", 1)
     assert report.ok
     assert all("weekly" not in chunk.model_dump_json() for chunk in shelf.chunks())
-    assert shelf.sync().lost == ()
+    again = shelf.sync()
+    assert (again.lost, again.incomplete) == ((), 1)
+    shelf.remove("pay.docx")
+    assert shelf.sync(allow_deletes=True).incomplete == 0
 
 
 def test_hidden_files_stay_hidden(shelf: Shelf) -> None:

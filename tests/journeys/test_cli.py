@@ -261,7 +261,7 @@ def test_sync_prints_one_object_with_json(tmp_path: Path) -> None:
         "name": "docs", "added": 5, "updated": 0, "moved": 0, "deleted": 0, "unchanged": 0,
     }  # fmt: skip
     (failed,) = source["failed"]
-    assert failed.keys() == {"uri", "reason"}
+    assert failed.keys() == {"uri", "name", "reason"}
     assert failed["uri"] == "docs/empty.pdf"
     (tmp_path / "docs" / "empty.pdf").unlink()
     again = ombud("sync", "--json", cwd=tmp_path)
@@ -279,7 +279,7 @@ def test_sync_says_what_it_did_and_what_failed(tmp_path: Path) -> None:
     result = ombud("sync", "docs", cwd=tmp_path)
     assert result.code == 1
     assert "docs: 5 added" in result.out
-    assert "1 .zip" in result.out
+    assert "not read: docs/table.zip" in result.out
     assert "docs/broken.pdf" in result.err
     assert "docs/broken.pdf" not in result.out
 

@@ -130,7 +130,11 @@ def test_a_query_is_read_page_by_page(api: Emulator, monkeypatch: pytest.MonkeyP
     api.papers = {f"2401.{number:05}": 1 for number in range(7)}
     assert len(source(api, query="cat:cs.CL", pdf=False).list()) == 7
     assert [query["start"] for query in api.asked] == ["0", "2", "4", "6"]
-    assert len(source(api, query="cat:cs.CL", pdf=False, papers=3).list()) == 3
+    web = source(api, query="cat:cs.CL", pdf=False, papers=3)
+    assert len(web.list()) == 3
+    assert [(left.uri, left.why) for left in web.left_out] == [
+        ("4 papers of the query", "`papers` is 3")
+    ]
 
 
 def test_ids_and_a_query_together(api: Emulator) -> None:
@@ -147,7 +151,9 @@ def test_an_empty_page_by_mistake_is_asked_for_again(api: Emulator) -> None:
 
 
 def test_nothing_found_is_an_error_and_one_missing_is_not(api: Emulator) -> None:
-    assert len(source(api, ids=("2401.00001", "9999.99999"), pdf=False).list()) == 1
+    web = source(api, ids=("2401.00001v1", "9999.99999"), pdf=False)
+    assert len(web.list()) == 1
+    assert [left.uri for left in web.left_out] == ["9999.99999"]
     for fields in ({"ids": ("9999.99999",)}, {"query": "all:nothing"}):
         api.papers = {}
         with pytest.raises(SourceError, match="no paper"):

@@ -201,7 +201,18 @@ def test_categories_are_read_to_the_end(wiki: Emulator, name: str) -> None:
     wiki.categories = {"Category:HR": list(wiki.pages)}
     assert len(source(wiki, categories=(name,)).list()) == 5
     assert len(wiki.asked) == 3
-    assert len(source(wiki, categories=(name,), pages=3).list()) == 3
+    web = source(wiki, categories=(name,), pages=3)
+    assert len(web.list()) == 3
+    assert [(left.uri, left.why) for left in web.left_out] == [
+        ("P4", "`pages` is 3; what follows it is left out, too")
+    ]
+
+
+def test_a_category_without_pages_is_named(wiki: Emulator) -> None:
+    wiki.categories = {"Category:HR": []}
+    web = source(wiki, titles=("Annual leave",), categories=("HR",))
+    assert len(web.list()) == 1
+    assert [left.uri for left in web.left_out] == ["Category:HR"]
 
 
 def test_patterns_match_titles(wiki: Emulator) -> None:

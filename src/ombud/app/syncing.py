@@ -69,6 +69,7 @@ def run_sync(
         for report in reports:
             note.count(report)
             note.failed += [failure.model_dump() for failure in report.failed]
+            note.left_out += [one.model_dump() for one in report.left_out]
             if report.note:
                 note.notes.append(f"{report.name}: {report.note}")
             if report.updated or report.moved or report.deleted:
@@ -226,6 +227,7 @@ class _Note:
         self._kind, self.started = kind, time.time()
         self._step, self._since, self._saved = "", time.time(), 0.0
         self.failed: list[dict[str, str]] = []
+        self.left_out: list[dict[str, str]] = []
         self.notes: list[str] = []
         self.counts: dict[str, int] = {}
 
@@ -261,7 +263,12 @@ class _Note:
             "started": started,
             "at": self._saved,
         }
-        found = {"failed": self.failed, "notes": self.notes, "counts": self.counts}
+        found = {
+            "failed": self.failed,
+            "left_out": self.left_out,
+            "notes": self.notes,
+            "counts": self.counts,
+        }
         save_progress(self._store, JOB, fixed | found | more)
 
 

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KINDS = ("added", "updated", "moved", "deleted", "unchanged")
 """Counts of a report, as they are said."""
 NAMED = 20
-"""Files of kinds that are not read, of one source; --json names all."""
+"""Files that are not read, of one source; --json names all."""
 
 
 sources = typer.Typer(cls=WholeHelp, help="Where documents come from.", no_args_is_help=True)
@@ -174,6 +174,8 @@ def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
         sources = [report.model_dump(mode="json") for report in reports]
         print_json({"sources": sources, "seconds": round(seconds, 3)})
         return
+    from ombud.ingest import called
+
     for report in reports:
         counts = [f"{getattr(report, kind)} {kind}" for kind in KINDS if getattr(report, kind)]
         print(f"{report.name}: {', '.join(counts) or 'no documents'} ({seconds:.1f} s)")
@@ -183,25 +185,22 @@ def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
             print(f"  this was {name} before, which is no source any more")
         _say_losses(report)
         for failure in report.failed:
-            print(f"  failed: {failure.uri}: {failure.reason}", file=sys.stderr)
+            print(f"  failed: {called(failure)}: {failure.reason}", file=sys.stderr)
         if report.note:
             print(f"  {report.note}", file=sys.stderr)
 
 
 def _say_losses(report: "SyncReport") -> None:
     """A line for each document that was not read whole and each file that was not read at all."""
+    from ombud.ingest import called
+
     for lost in report.lost:
-        print(f"  left out of {lost.uri}: {lost.summary}")
-    if report.lost:
-        print(f"  {len(report.lost)} documents were read, but not whole")
+        print(f"  left out of {called(lost)}: {lost.summary}")
     for file in report.left_out[:NAMED]:
-        print(f"  not read: {file.uri}: {file.why}")
-    if report.skipped:
-        print(f"  not read in all: {_skipped(report.skipped)}")
-
-
-def _skipped(by_suffix: Mapping[str, int]) -> str:
-    kinds: list[str] = []
-    for suffix, count in sorted(by_suffix.items()):
-        kinds.append(f"{count} {suffix or 'without suffix'}")
-    return ", ".join(kinds)
+        print(f"  not read: {called(file)}: {file.why}")
+    unnamed = len(report.left_out) - NAMED
+    if unnamed > 0:
+        print(f"  not read: {unnamed:,} more; `ombud sync --json` names all")
+    if report.incomplete:
+        are = "document is" if report.incomplete == 1 else "documents are"
+        print(f"  {report.incomplete:,} {are} indexed, but not whole")

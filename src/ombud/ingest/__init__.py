@@ -4,7 +4,7 @@ from ombud.ingest.handing_out import run_work
 from ombud.ingest.originals import drop_originals, original_path, originals_of
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.rebuilding import Generation, Rebuilt, copy_index, rebuild_index
-from ombud.ingest.report import Failure, LossLine, Skipped, SyncReport
+from ombud.ingest.report import Failure, LossLine, Skipped, SyncReport, called
 from ombud.ingest.syncing import add_documents, delete_documents, sync_sources, waiting_changes
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Skipped",
     "SyncReport",
     "add_documents",
+    "called",
     "copy_index",
     "delete_documents",
     "drop_originals",

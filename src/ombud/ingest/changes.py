@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
@@ -34,8 +34,6 @@ from ombud.sources import (
 )
 from ombud.store import DocumentEntry, SyncStamp
 from ombud.types import PARSED, Audience, Document
-
-COPIES = "copies"
 
 
 class DocumentChange(NamedTuple):
@@ -76,8 +74,9 @@ class SyncPlan:
     """Ids of indexed documents that are copies of others."""
     unchanged: int = 0
     failed: list[Failure] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)
     left_out: list[Skipped] = field(default_factory=list)
+    incomplete: set[str] = field(default_factory=set)
+    """Ids of the documents that are indexed, but not whole."""
     reread: int = 0
     """Documents whose bytes are the same, but not the parsers that read them."""
     documents: list[Document] = field(default_factory=list)
@@ -97,7 +96,6 @@ def plan_changes(
     attached = _attached_to(holders, known.entries.values())
     comparison = _Comparison(source, known, settings, attached)
     plan = comparison.plan
-    skipped = Counter[str]()
     listed: set[str] = set()
     for number, ref in enumerate(refs, start=1):
         on_progress("compare", number, len(refs))
@@ -105,14 +103,12 @@ def plan_changes(
         if is_passing(ref.uri):
             continue
         if suffix not in readable:
-            skipped[suffix] += 1
-            plan.left_out.append(Skipped(uri=ref.uri, why=why_unreadable(ref.uri)))
+            why = why_unreadable(ref.uri)
+            plan.left_out.append(Skipped(uri=ref.uri, name=ref.name, why=why))
             continue
         listed.add(document_id(ref.uri))
         comparison.add(ref)
-    skipped[COPIES] = comparison.leave_out_copies()
-    links: Mapping[str, int] = getattr(source, "skipped", {})  # of a folder
-    plan.skipped = {**+skipped, **links}
+    comparison.leave_out_copies()
     of_source: Sequence[LeftOut] = getattr(source, "left_out", ())
     plan.left_out += [Skipped(uri=one.uri, why=one.why) for one in of_source]
     listed.update(entry.id for entries in attached.values() for entry in entries)
@@ -147,14 +143,18 @@ class _Comparison:
         settings: Settings,
         attached: Mapping[str, Sequence[DocumentEntry]],
     ) -> None:
-        self.plan = SyncPlan()
+        incomplete = {key for key, document in known.documents.items() if document.loss}
+        self.plan = SyncPlan(incomplete=incomplete)
         self._attached = attached
         self._source = source
         self._known = known
         self._settings = settings
         self._recipe = _digest(*_recipe(settings, source.name))
+        self._names: dict[str, str] = defaultdict(str)
+        """uri -> what people call it."""
 
     def add(self, ref: Ref) -> None:
+        self._names[ref.uri] = ref.name
         key = document_id(ref.uri)
         entry = self._known.entries.get(key)
         chunks = self._known.chunks.get(key, 0)
@@ -200,14 +200,14 @@ class _Comparison:
             if document.audience != audience:
                 self.plan.changes.append(_narrowed(entry, document, audience))
 
-    def leave_out_copies(self) -> int:
-        """Take copies of other documents out of the plan and the index, and return how many."""
+    def leave_out_copies(self) -> None:
+        """Take copies of other documents out of the plan and the index."""
         copies = _copies(self.plan.documents, self._known)
         self._leave_out({copy.id for copy, _ in copies})
         for copy, original in copies:
-            why = f"it is a copy of {original.uri}"
-            self.plan.left_out.append(Skipped(uri=copy.uri, why=why))
-        return len(copies)
+            name, of = self._names[copy.uri], self._names[original.uri] or original.uri
+            why = f"it is a copy of {of}"
+            self.plan.left_out.append(Skipped(uri=copy.uri, name=name, why=why))
 
     def _leave_out(self, copies: Set[str]) -> None:
         plan = self.plan
@@ -226,7 +226,7 @@ class _Comparison:
         return known.digest == change.document.digest and known.parser != PARSED_BY
 
     def _add_failed(self, ref: Ref, entry: DocumentEntry | None, error: SourceError) -> None:
-        self.plan.failed.append(failure(ref.uri, error))
+        self.plan.failed.append(failure(ref, error))
         if entry is None:
             return
         if "audience" in ref.facts:
@@ -267,8 +267,8 @@ def document_id(uri: str) -> str:
     return sha256(uri.encode()).hexdigest()[:16]
 
 
-def failure(uri: str, error: SourceError) -> Failure:
-    return Failure(uri=uri, reason=f"{error} {error.hint}".strip())
+def failure(ref: Ref, error: SourceError) -> Failure:
+    return Failure(uri=ref.uri, name=ref.name, reason=f"{error} {error.hint}".strip())
 
 
 def _compare(
@@ -326,7 +326,8 @@ def attached_change(holder: DocumentChange, file: AttachedFile) -> DocumentChang
     """A file attached to a document, which has the readers and the countries of that one.
 
     Raises SourceError where its front matter is broken."""
-    uri = f"{holder.ref.uri}/{file.name}"
+    ref = holder.ref.inside(file.name, len(file.data))
+    uri = ref.uri
     of_its_own = {
         "id": document_id(uri),
         "uri": uri,
@@ -339,7 +340,7 @@ def attached_change(holder: DocumentChange, file: AttachedFile) -> DocumentChang
     document = apply_metadata(holder.document.model_copy(update=of_its_own), metadata)
     granted = {"audience": holder.document.audience, "countries": holder.document.countries}
     return holder._replace(
-        ref=holder.ref._replace(uri=uri, size=len(file.data)),
+        ref=ref,
         document=document.model_copy(update=granted),
         new=of_its_own["id"] not in holder.attached,
     )

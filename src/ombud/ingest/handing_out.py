@@ -102,7 +102,7 @@ class HandedOut:
             try:
                 self._put(change)
             except SourceError as bad:
-                failed.append(failure(change.ref.uri, bad))
+                failed.append(failure(change.ref, bad))
         return True
 
     def _has_room(self) -> bool:
@@ -134,7 +134,8 @@ class HandedOut:
         for result in results:
             change, _ = self._waiting.pop(result.number)
             if result.result is None:
-                failed.append(Failure(uri=change.ref.uri, reason=result.reason))
+                ref = change.ref
+                failed.append(Failure(uri=ref.uri, name=ref.name, reason=result.reason))
             else:
                 contents, rows = unpack_rows(result.result)
                 yield chunked(change, contents)._replace(rows=tuple(rows))

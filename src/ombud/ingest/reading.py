@@ -99,7 +99,6 @@ class DocumentReader:
         items = [chunked(change, contents)]
         room -= sum(len(file.data) for file in contents.attached)
         for file in contents.attached:
-            uri = f"{change.ref.uri}/{file.name}"
             try:
                 if room < 0:
                     raise SourceError(
@@ -108,7 +107,7 @@ class DocumentReader:
                 inner = attached_change(change, file)
                 items += self._read_all(inner, file.data, room, failed)
             except SourceError as bad:
-                failed.append(failure(uri, bad))
+                failed.append(failure(change.ref.inside(file.name, len(file.data)), bad))
         return items
 
     def _contents(self, change: DocumentChange, data: bytes) -> DocumentContents:
@@ -218,7 +217,7 @@ def _chunked(
             try:
                 items, bad_ones = task.result()
             except SourceError as bad:
-                failed.append(failure(change.ref.uri, bad))
+                failed.append(failure(change.ref, bad))
             else:
                 failed += bad_ones
                 yield from items

@@ -1,12 +1,12 @@
 """What a sync did, document by document where it failed."""
 
-from pydantic import Field
-
 from ombud.types import Loss, Record
 
 
 class Failure(Record):
     uri: str
+    name: str = ""
+    """What people call it, where the uri does not say that."""
     reason: str
 
 
@@ -14,6 +14,8 @@ class LossLine(Record):
     """A document that was read, but not whole."""
 
     uri: str
+    name: str = ""
+    """As in `Failure`."""
     summary: str
     """What of the file is not in the text."""
     loss: Loss
@@ -23,7 +25,14 @@ class Skipped(Record):
     """A file that was not read at all."""
 
     uri: str
+    name: str = ""
+    """As in `Failure`."""
     why: str
+
+
+def called(line: Failure | LossLine | Skipped) -> str:
+    """The uri, and the name where that says more."""
+    return f"{line.uri} ({line.name})" if line.name else line.uri
 
 
 class SyncReport(Record):
@@ -37,12 +46,11 @@ class SyncReport(Record):
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
     lost: tuple[LossLine, ...] = ()
-    """Documents of this sync that were read, but not whole."""
-    skipped: dict[str, int] = Field(
-        default={}, description="What is not read: suffix of a kind of file, or links -> count."
-    )
+    """Documents that this sync read, but not whole."""
+    incomplete: int = 0
+    """Documents that are indexed, but not whole, those of earlier syncs included."""
     left_out: tuple[Skipped, ...] = ()
-    """The files of a kind that is not read."""
+    """What the source holds and is not read, such as files of other kinds, copies and links."""
     reread: int = 0
     """Documents that had not changed and were read again by newer parsers."""
     replaced: tuple[str, ...] = ()

@@ -45,7 +45,6 @@ from ombud.store import (
     tombstones,
     unended_writes,
 )
-from ombud.types import Document
 
 FEW = 10
 """Documents that may vanish without the share being looked at."""
@@ -265,7 +264,7 @@ class SyncRun:
             self._commit(batch, progress.begins)
             self._drop(progress, [one for item in batch for one in item.gone])
             progress.done += [item.change for item in batch]
-            progress.lost += _lost([item.document for item in batch])
+            _note_losses(progress, batch)
             read = len(progress.done) + len(progress.failed) - failed_before
             self._on_progress("index", read, len(content))
 
@@ -319,6 +318,7 @@ class SyncRun:
         if gone:
             self._lease.check()
             delete_documents(self._parts, gone, self._lease, keep_cited=keep_cited)
+            progress.plan.incomplete.difference_update(gone)
             progress.deleted += len(gone)
 
 
@@ -339,11 +339,15 @@ def _too_many_gone(settings: Settings, plan: SyncPlan, known: int) -> str:
     )
 
 
-def _lost(documents: Sequence[Document]) -> Iterator[LossLine]:
-    for document in documents:
-        if document.loss:
-            summary = describe_loss(document.loss)
-            yield LossLine(uri=document.uri, summary=summary, loss=document.loss)
+def _note_losses(progress: _Progress, batch: Sequence[ChunkedDocument]) -> None:
+    incomplete = progress.plan.incomplete
+    for item in batch:
+        document, ref, loss = item.document, item.change.ref, item.document.loss
+        incomplete.discard(document.id)
+        if loss:
+            incomplete.add(document.id)
+            summary = describe_loss(loss)
+            progress.lost.append(LossLine(uri=ref.uri, name=ref.name, summary=summary, loss=loss))
 
 
 def _report(name: str, progress: _Progress) -> SyncReport:
@@ -362,7 +366,7 @@ def _report(name: str, progress: _Progress) -> SyncReport:
         unchanged=plan.unchanged,
         failed=tuple(progress.failed),
         lost=tuple(progress.lost),
-        skipped=plan.skipped,
+        incomplete=len(plan.incomplete),
         left_out=tuple(plan.left_out),
         reread=plan.reread,
         note=progress.note,

@@ -13,7 +13,7 @@ from ombud.settings import Arxiv
 from ombud.sources.client import PublicClient, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import matching_of
-from ombud.sources.source import Ref
+from ombud.sources.source import LeftOut, Ref
 from ombud.sources.trees import local, read_tree, words
 from ombud.sources.web.pages import document
 
@@ -64,14 +64,18 @@ class ArxivSource:
         self._matching = matching_of(place)
         self._ids = list(map(_paper_id, place.ids))
         self._abstracts: dict[str, bytes] = {}
+        self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
         papers: dict[str, Paper] = {}
+        self.left_out = []
         try:
             for paper in self._papers():
-                papers.setdefault(paper.id, paper)
-                if len(papers) >= self._place.papers:
+                if len(papers) >= self._place.papers and paper.id not in papers:
+                    why = f"`papers` is {self._place.papers:,}; what follows it is left out, too"
+                    self.left_out.append(LeftOut(uri=paper.id, why=why))
                     break
+                papers.setdefault(paper.id, paper)
         finally:
             self._client.close()
         if not papers:
@@ -108,8 +112,12 @@ class ArxivSource:
             version = f"{paper.version} {paper.updated}"
             yield self._ref(abstract, paper, paper.page, version)
         pdf = f"{paper.id}.pdf"
-        if self._place.pdf and paper.pdf and self._matching.wanted(pdf):
+        if not self._place.pdf or not self._matching.wanted(pdf):
+            return
+        if paper.pdf:
             yield self._ref(pdf, paper, paper.pdf, paper.version)
+        else:
+            self.left_out.append(LeftOut(uri=pdf, why="arXiv names no PDF of it"))
 
     def _ref(self, path: str, paper: Paper, url: str, version: str) -> Ref:
         facts = {"title": paper.title, "url": url}
@@ -125,7 +133,11 @@ class ArxivSource:
         for start in range(0, len(self._ids), BATCH):
             batch = self._ids[start : start + BATCH]
             feed = self._asked({"id_list": ",".join(batch), "max_results": str(len(batch))})
-            yield from _entries(feed)
+            found = {paper.id: paper for paper in _entries(feed)}
+            for wanted in batch:
+                if PAPER.sub(r"\g<id>", wanted) not in found:
+                    self.left_out.append(LeftOut(uri=wanted, why="arXiv has no such paper"))
+            yield from found.values()
         start = 0
         total = 1
         while self._place.query and start < min(total, self._place.papers):
@@ -141,6 +153,9 @@ class ArxivSource:
             )
             yield from _entries(feed)
             start += most
+        if self._place.query and total > start:
+            left = LeftOut(f"{total - start:,} papers of the query", f"`papers` is {start:,}")
+            self.left_out.append(left)
 
     def _filled(self, asked: Mapping[str, str], start: int) -> tuple[Element, int]:
         """A page of results, and how many there are in all. The API now and then sends an empty

@@ -11,12 +11,9 @@ from ombud.errors import SourceError
 from ombud.settings import Folder
 from ombud.sources.matching import Matching, fits
 from ombud.sources.metadata import normalise_metadata, read_yaml
-from ombud.sources.source import Ref
+from ombud.sources.source import LeftOut, Ref
 
 SIDECAR = "ombud.yaml"
-LINKS = "links"
-"""Those that leave the tree or lead to a document of it, and those to folders, which are never
-followed."""
 SETTLED = 2.0
 """Seconds after which a file's times can be trusted to tell a later write."""
 
@@ -62,8 +59,7 @@ class FolderSource:
             patterns=patterns,
         )
         self.facts = self._matching.facts
-        self.skipped: dict[str, int] = {}
-        """What the last listing left out though it looked like documents -> how many."""
+        self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
         if not self.path.is_dir():
@@ -72,16 +68,17 @@ class FolderSource:
                 hint="Was it moved, or is a drive not mounted?",
             )
         refs: list[Ref] = []
-        self.skipped = {}
+        self.left_out = []
         top = str(self.path)
         above: dict[str, Sidecars] = {os.path.dirname(top): ()}  # noqa: PTH120
         for folder, names, files in os.walk(top, onerror=_unreadable):
             visible = [name for name in names if not name.startswith(".")]
             names[:] = sorted(visible)
+            inside = folder[len(top) :].lstrip(os.sep)
             for name in names:
                 if os.path.islink(f"{folder}{os.sep}{name}"):  # noqa: PTH114
-                    self._skip_link()
-            inside = folder[len(top) :].lstrip(os.sep)
+                    link = self._uri(f"{inside}/{name}" if inside else name)
+                    self.left_out.append(LeftOut(link, "links to folders are not followed"))
             parent = os.path.dirname(folder)  # noqa: PTH120
             sidecars = above[parent]
             if SIDECAR in files:
@@ -128,9 +125,6 @@ class FolderSource:
                 sidecars = (*sidecars, (inside, _Sidecar(sidecar)))
         return self._facts(relative, sidecars)
 
-    def _skip_link(self) -> None:
-        self.skipped[LINKS] = self.skipped.get(LINKS, 0) + 1
-
     def _facts(self, relative: str, sidecars: "Sidecars") -> dict[str, Any]:
         facts = self._matching.facts_of(relative)
         for folder, sidecar in sidecars:
@@ -141,19 +135,26 @@ class FolderSource:
     def _wanted(self, name: str, relative: str) -> bool:
         return not name.startswith(".") and name != SIDECAR and self._matching.wanted(relative)
 
-    def _is_covered(self, link: Path) -> bool:
-        """Tell whether a link leads out of the tree, or to a file that is listed itself."""
+    def _why_covered(self, link: Path) -> str:
+        """Why a link is no document: it leads out of the tree, or to a file that is listed itself.
+        Empty for others."""
         try:  # a loop of links ends somewhere inside; `read` will say what is wrong with it
             target = Path(os.path.realpath(link))
         except OSError:
-            return False
+            return ""
         tree = self.path.resolve()
         if not target.is_relative_to(tree):
-            return True
+            return "it is a link out of the folder"
         *folders, name = target.relative_to(tree).parts
+        relative = "/".join((*folders, name))
         is_hidden = any(folder.startswith(".") for folder in folders)
-        is_file = target.is_file()
-        return is_file and not is_hidden and self._wanted(name, "/".join((*folders, name)))
+        is_listed = target.is_file() and not is_hidden and self._wanted(name, relative)
+        return f"it is a link to {self._uri(relative)}" if is_listed else ""
+
+    def _uri(self, relative: str) -> str:
+        # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
+        name = os.fsencode(relative).decode("utf-8", "backslashreplace")
+        return f"{self.name}/{name}"
 
     def _ref(self, relative: str, sidecars: "Sidecars") -> Ref | None:
         """None for a link that leaves the tree, or leads to a document of it."""
@@ -161,17 +162,16 @@ class FolderSource:
         try:
             status = os.lstat(file)
             if stat.S_ISLNK(status.st_mode):
-                if self._is_covered(Path(file)):
-                    self._skip_link()
+                why = self._why_covered(Path(file))
+                if why:
+                    self.left_out.append(LeftOut(self._uri(relative), why))
                     return None
                 status = os.stat(file)  # noqa: PTH116
         except OSError:
             status = None  # `read` will say what is wrong with it
         facts = self._facts(relative, sidecars)
-        # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
-        name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return Ref(
-            uri=f"{self.name}/{name}",
+            uri=self._uri(relative),
             place=file,
             size=status.st_size if status else 0,
             facts=facts,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-WRITTEN_BY = "2"
+WRITTEN_BY = "3"
 """Changes when a source that writes its documents' HTML writes the same page in another way: all
 of them are then read anew."""
 
@@ -25,6 +25,13 @@ class Ref(NamedTuple):
     Empty = read it."""
     final: tuple[str, ...] = ()
     """Keys of facts that nothing in the document may override, such as who may read it."""
+    name: str = ""
+    """What people call it, such as its path in the site, where the uri does not say that."""
+
+    def inside(self, name: str, size: int) -> "Ref":
+        """A file that is attached to it."""
+        shown = f"{self.name}/{name}" if self.name else ""
+        return self._replace(uri=f"{self.uri}/{name}", name=shown, size=size)
 
 
 class LeftOut(NamedTuple):

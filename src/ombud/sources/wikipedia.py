@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ BATCH_LETTERS = 2000
 """Titles in one request, as wikis allow to everyone, and as addresses may be long."""
 MOST_REQUESTS = 5000
 MISSING = "the wiki has no such page"
+NO_MEMBERS = "the wiki has no pages in this category"
 BUSY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
 LANGUAGE = re.compile(r"[a-z]{2}(?=$|-)")
 FURNITURE = (
@@ -66,20 +67,22 @@ class WikipediaSource:
 
     def list(self) -> list[Ref]:
         articles: dict[str, Article] = {}
-        missing: list[str] = []
+        self.left_out = []
         try:
-            for article in self._articles(missing):
-                articles.setdefault(article.title, article)
-                if len(articles) >= self._place.pages:
+            for article in self._articles():
+                if len(articles) >= self._place.pages and article.title not in articles:
+                    why = f"`pages` is {self._place.pages:,}; what follows it is left out, too"
+                    self.left_out.append(LeftOut(uri=article.title, why=why))
                     break
+                articles.setdefault(article.title, article)
         finally:
             self._client.close()
         if not articles:
-            named = ", ".join([*missing, *self._place.categories][:5])
+            missing = [one.uri for one in self.left_out]
+            named = ", ".join(missing[:5])
             raise SourceError(
                 f"{self._place.url} has none of these: {named}.", hint="Are they spelled as there?"
             )
-        self.left_out = [LeftOut(uri=title, why=MISSING) for title in missing]
         refs: list[Ref] = []
         for article in articles.values():
             path = f"{article.title.replace(' ', '_')}.html"
@@ -125,10 +128,10 @@ class WikipediaSource:
             title, f"<h1>{escape(title, quote=False)}</h1>\n{_content(text, url)}", language
         )
 
-    def _articles(self, missing: MutableSequence[str]) -> Iterator[Article]:
+    def _articles(self) -> Iterator[Article]:
         for batch in _batches(self._place.titles):
             # Separated by U+001F, for a title may hold the usual bar.
-            yield from self._queried({"titles": "\x1f" + "\x1f".join(batch)}, missing)
+            yield from self._queried({"titles": "\x1f" + "\x1f".join(batch)})
         for category in self._place.categories:
             name = re.sub(r"^\s*category\s*:\s*", "", category, flags=re.IGNORECASE).strip()
             members = {
@@ -137,9 +140,14 @@ class WikipediaSource:
                 "gcmtype": "page",
                 "gcmlimit": "max",
             }
-            yield from self._queried(members, missing)
+            is_empty = True
+            for article in self._queried(members):
+                is_empty = False
+                yield article
+            if is_empty:
+                self.left_out.append(LeftOut(uri=f"Category:{name}", why=NO_MEMBERS))
 
-    def _queried(self, what: Mapping[str, str], missing: MutableSequence[str]) -> Iterator[Article]:
+    def _queried(self, what: Mapping[str, str]) -> Iterator[Article]:
         """Pages of one query, over all its continuations."""
         query = {
             "action": "query",
@@ -154,7 +162,8 @@ class WikipediaSource:
             try:
                 for page in answer.get("query", {}).get("pages", []):
                     if page.get("missing") or page.get("invalid"):
-                        missing.append(str(page.get("title", "")))
+                        left = LeftOut(uri=str(page.get("title", "")), why=MISSING)
+                        self.left_out.append(left)
                     elif page.get("lastrevid"):
                         yield _article(page)
                 following = _texts(answer.get("continue", {}))

@@ -333,7 +333,9 @@ class SyncOut(Shape):
     at: float = 0.0
     """When this was said, in seconds since 1970."""
     failed: list[dict[str, str]] = []
-    """Documents that could not be read: uri and reason."""
+    """Documents that could not be read: uri, name where the uri does not say it, and reason."""
+    left_out: list[dict[str, str]] = []
+    """What else the sources hold and is not read: uri, name and why."""
     notes: list[str] = []
     counts: dict[str, int] = {}
     """Documents added, updated, moved, deleted and unchanged, once it is done."""

@@ -236,6 +236,7 @@ def test_a_page_whose_restrictions_are_hidden_fails_and_is_nobodys(wiki: Wiki, h
     refs = {ref.uri: ref for ref in here.list()}
     assert refs["hr/HR/3.html"].facts["audience"] == NOBODY
     assert refs["hr/HR/3.html"].version == ""
+    assert refs["hr/HR/3.html"].name == f"HR/{wiki.page('3').title}"
     assert "hr/HR/3/a.pdf" not in refs
     failed = failing(lambda: here.read(refs["hr/HR/3.html"]))
     assert "Who may read it is not known" in str(failed)

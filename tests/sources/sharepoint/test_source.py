@@ -196,6 +196,21 @@ def test_only_documents_are_listed(site: SharePointSite) -> None:
     assert len(site.paths("/permissions")) == 2
 
 
+def test_notebooks_and_shortcuts_are_named(site: SharePointSite) -> None:
+    site.drives[0].items = [
+        Stored("01BOOK", "Book", kind="package"),
+        Stored("01CUT", "Cut.docx", kind="shortcut"),
+    ]
+    here = source(site, pages=False)
+    assert isinstance(here, SharePointSource)
+    assert here.list() == []
+    library = site.drives[0].name
+    assert {left.uri: left.why for left in here.left_out} == {
+        f"{library}/Book": "it is a notebook",
+        f"{library}/Cut.docx": "it is a shortcut to another library",
+    }
+
+
 def test_files_that_are_not_read_and_pages_never_published_are_named(
     site: SharePointSite,
 ) -> None:
@@ -768,9 +783,9 @@ def test_a_sync_takes_permissions_away_at_once(shelf: Shelf, site: SharePointSit
     assert "Pay" in shown(shelf, "g-1")
     pay.hidden = True
     report = synced(shelf, site)
-    assert [(failure.uri, "is not known" in failure.reason) for failure in report.failed] == [
-        (uri("01PAY"), True)
-    ]
+    (failed,) = report.failed
+    assert (failed.uri, failed.name) == (uri("01PAY"), f"{site.drive(DRIVE).name}/Old/Pay.md")
+    assert "is not known" in failed.reason
     assert "Pay" not in shown(shelf, "g-1")
     pay.hidden = False
     synced(shelf, site)

@@ -221,7 +221,9 @@ class ConfluenceSource:
         except NotShown as hidden:
             # Attachments are not listed at all: what nobody may be given is deleted.
             if wanted:
-                yield Ref(f"{self.name}/{relative}", f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
+                place = f"{_REFUSED}{hidden}"
+                uri = f"{self.name}/{relative}"
+                yield Ref(uri, place, 0, {"audience": NOBODY}, name=_name_of(page))
             return
         facts = self._facts_of(relative, shown)
         facts["url"] = page.url
@@ -235,6 +237,7 @@ class ConfluenceSource:
                 size=0,
                 facts=facts,
                 version="" if listed.includes else f"{page.version}.{WRITTEN_BY}",
+                name=_name_of(page),
             )
         yield from self._files(page, shown)
 
@@ -258,8 +261,8 @@ class ConfluenceSource:
             if not self._matching.wanted(relative):
                 continue
             if not is_document(name):
-                title = f"{page.space}/{page.title}/{name}"
-                self.left_out.append(LeftOut(uri=title, why=why_unreadable(name)))
+                left = LeftOut(uri=f"{_name_of(page)}/{name}", why=why_unreadable(name))
+                self.left_out.append(left)
                 continue
             facts = self._facts_of(relative, shown)
             yield Ref(
@@ -269,6 +272,7 @@ class ConfluenceSource:
                 facts=facts | {"url": file.url or page.url},
                 version=file.version,
                 final=("audience",) if facts["audience"] else (),
+                name=f"{_name_of(page)}/{name}",
             )
 
     def _facts_of(self, relative: str, shown: _Shown) -> dict[str, Any]:
@@ -346,6 +350,10 @@ class ConfluenceSource:
         if key not in self._people:
             self._people[key] = self._site().person(kind, value)
         return self._people[key]
+
+
+def _name_of(page: ConfluencePage) -> str:
+    return f"{page.space}/{page.title}"
 
 
 def _safe(name: str) -> str:

@@ -58,7 +58,7 @@ _HTML = frozenset(_HTML_NAMES.split())
 _KEPT = ("colspan", "rowspan", "start", "style", "id")
 """Attributes that the reader of the HTML looks at; others change without the text changing."""
 _SILENT_NAMES = (
-    "ac:emoticon ac:placeholder ac:task-id ac:task-uuid ac:adf-attribute ac:adf-mark "
+    "ac:emoticon ac:task-id ac:task-uuid ac:adf-attribute ac:adf-mark "
     "script style template iframe object svg colgroup col head title"
 )
 _SILENT = frozenset(_SILENT_NAMES.split())
@@ -334,6 +334,11 @@ def _image(element: _Element) -> str:
     return escape(element.attributes.get("ac:alt", "")) + element.inner or "<img>"
 
 
+def _placeholder(element: _Element) -> str:
+    """What editors alone see, as what other hidden words are in HTML."""
+    return f"<span hidden>{element.inner}</span>"
+
+
 def _task_list(element: _Element) -> str:
     return f"<ul>{element.inner}</ul>"
 
@@ -366,6 +371,7 @@ def _plain_html(element: _Element) -> str:
 
 _WRITERS: Mapping[str, Callable[[_Element], str]] = {
     "ac:image": _image,
+    "ac:placeholder": _placeholder,
     "ac:task-list": _task_list,
     "ac:task": _task,
     "ac:adf-extension": _extension,

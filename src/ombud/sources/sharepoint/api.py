@@ -38,7 +38,7 @@ class Library(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A file of a library."""
+    """A file of a library, or what stands among its files."""
 
     drive: str
     id: str
@@ -50,6 +50,8 @@ class Item(NamedTuple):
     url: str
     unique: str
     """Id that the list and the pages know it by; empty where it was not asked for."""
+    why: str = ""
+    """Why it is no file."""
 
 
 class SitePage(NamedTuple):
@@ -119,14 +121,16 @@ class SharePointSite:
         return [Library(drive=libraries[name], name=name) for name in wanted]
 
     def items(self, drive: str, *, unique: bool = False) -> list[Item]:
-        """Every file, wherever it lies. unique: with the ids that lists know them by."""
+        """Every file, notebook and shortcut, wherever it lies. unique: with the ids that lists know
+        them by."""
         rows = {_id(row): row for row in self._listing(drive, unique=unique)}
         here = {key: row for key, row in rows.items() if "deleted" not in row}
         items = []
         for key, row in here.items():
-            path = _path(key, here, rows) if _is_file(row) else ""
+            why = _why_no_file(row)
+            path = _path(key, here, rows) if "file" in row or why else ""
             if path:
-                items.append(_item(drive, row, path))
+                items.append(_item(drive, row, path)._replace(why=why))
         return items
 
     def _listing(self, drive: str, *, unique: bool) -> list[Mapping[str, Any]]:
@@ -277,10 +281,12 @@ def _path(key: str, here: Mapping[str, Mapping[str, Any]], rows: Mapping[str, An
     raise SourceError("Folders lie in each other.", hint="Sync again later.")
 
 
-def _is_file(row: Mapping[str, Any]) -> bool:
+def _why_no_file(row: Mapping[str, Any]) -> str:
     """A notebook is a package of files, a shortcut a remote item: neither is a document of this
     library."""
-    return "file" in row and not row.keys() & {"package", "remoteItem", "folder"}
+    if "package" in row:
+        return "it is a notebook"
+    return "it is a shortcut to another library" if "remoteItem" in row else ""
 
 
 def _item(drive: str, row: Mapping[str, Any], path: str) -> Item:

@@ -72,10 +72,11 @@ class SharePointSource:
                 path = f"{library.name}/{item.path}"
                 if not self._matching.wanted(path):
                     continue
-                if is_document(path):
-                    yield self._file(item, path), item
+                why = item.why or ("" if is_document(path) else why_unreadable(path))
+                if why:
+                    self.left_out.append(LeftOut(uri=path, why=why))
                 else:
-                    self.left_out.append(LeftOut(uri=path, why=why_unreadable(path)))
+                    yield self._file(item, path), item
 
     def _pages(self) -> Iterator[tuple[Ref, Item | None]]:
         site = self._site()
@@ -163,17 +164,20 @@ class SharePointSource:
             size=item.size,
             facts=facts,
             version=item.version,
+            name=path,
         )
 
     def _page(self, page: SitePage) -> Ref:
         # Not its title, which editors change before they publish; it stands in the page itself.
-        facts = self._matching.facts_of(f"{PAGES}/{page.name}") | {"url": page.url}
+        name = f"{PAGES}/{page.name}"
+        facts = self._matching.facts_of(name) | {"url": page.url}
         return Ref(
             uri=f"{self.name}/{PAGES}/{page.id}.html",
             place=f"{_PAGE}{page.id} {page.version}",
             size=0,
             facts=facts,
             version=f"{page.version}.{WRITTEN_BY}",
+            name=name,
         )
 
     def _with_readers(self, ref: Ref, item: Item | None) -> Ref:
@@ -183,7 +187,8 @@ class SharePointSource:
                 raise NotShown("the file behind the page is not shown to the application")
             named = readers(self._site().permissions(item), links=self._place.links)
         except NotShown as hidden:
-            return Ref(ref.uri, f"{_REFUSED}{hidden}", 0, {"audience": NOBODY})
+            place = f"{_REFUSED}{hidden}"
+            return Ref(ref.uri, place, 0, {"audience": NOBODY}, name=ref.name)
         there = audience(named, self._place.groups)
         allowed = narrow(ref.facts.get("audience", {}), there, NOBODY)
         final = ("audience",) if allowed else ()

@@ -36,6 +36,7 @@ _NO_PROGRESS = {
     "done": 0,
     "total": 0,
     "failed": (),
+    "left_out": (),
     "notes": (),
     "counts": {},
 }
