@@ -13,7 +13,7 @@ from cronsim import CronSim, CronSimError
 from ombud.app.syncing import sync_all
 from ombud.app.workspace import Workspace
 from ombud.errors import BadSetting, Busy, OmbudError
-from ombud.ingest import SyncReport
+from ombud.ingest import REREAD, SyncReport
 
 UNITS = {
     "m": "minutes",
@@ -101,6 +101,8 @@ def report_line(report: SyncReport) -> str:
         if count:
             changes.append(f"{count} {what}")
     line = f"sync {report.name}: {', '.join(changes) or 'nothing changed'}"
+    if report.reread:
+        line += f", {report.reread} {REREAD}"
     if report.failed:
         line += f", {len(report.failed)} failed"
     return line + f". {report.note}".rstrip(". ")

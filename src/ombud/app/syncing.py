@@ -15,6 +15,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import Busy, OmbudError, StoreError
 from ombud.index import blocking
 from ombud.ingest import (
+    REREAD,
     Generation,
     Rebuilt,
     SyncReport,
@@ -70,6 +71,8 @@ def run_sync(
             note.count(report)
             note.failed += [failure.model_dump() for failure in report.failed]
             note.left_out += [one.model_dump() for one in report.left_out]
+            if report.reread:
+                note.notes.append(f"{report.name}: {report.reread} {REREAD}.")
             if report.note:
                 note.notes.append(f"{report.name}: {report.note}")
             if report.updated or report.moved or report.deleted:

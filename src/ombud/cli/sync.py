@@ -174,13 +174,13 @@ def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
         sources = [report.model_dump(mode="json") for report in reports]
         print_json({"sources": sources, "seconds": round(seconds, 3)})
         return
-    from ombud.ingest import called
+    from ombud.ingest import REREAD, called
 
     for report in reports:
         counts = [f"{getattr(report, kind)} {kind}" for kind in KINDS if getattr(report, kind)]
         print(f"{report.name}: {', '.join(counts) or 'no documents'} ({seconds:.1f} s)")
         if report.reread:
-            print(f"  {report.reread} read again, as this version reads files better")
+            print(f"  {report.reread} {REREAD}")
         for name in report.replaced:
             print(f"  this was {name} before, which is no source any more")
         _say_losses(report)

@@ -4,10 +4,11 @@ from ombud.ingest.handing_out import run_work
 from ombud.ingest.originals import drop_originals, original_path, originals_of
 from ombud.ingest.parts import IngestParts
 from ombud.ingest.rebuilding import Generation, Rebuilt, copy_index, rebuild_index
-from ombud.ingest.report import Failure, LossLine, Skipped, SyncReport, called
+from ombud.ingest.report import REREAD, Failure, LossLine, Skipped, SyncReport, called
 from ombud.ingest.syncing import add_documents, delete_documents, sync_sources, waiting_changes
 
 __all__ = [
+    "REREAD",
     "Failure",
     "Generation",
     "IngestParts",

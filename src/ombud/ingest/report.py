@@ -2,6 +2,9 @@
 
 from ombud.types import Loss, Record
 
+REREAD = "read again, as this version reads files better"
+"""What is said of documents that had not changed."""
+
 
 class Failure(Record):
     uri: str
