@@ -17,6 +17,13 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
         f"# Parking\n\n## Prices\n\n| Zone | Price of a parking space |\n| --- | --- |\n{ROWS}\n",
         {},
     ),
+    "closing.md": (
+        "# Closing days\n\n## Feast days\n\n| Depot | Feast | Date |\n| --- | --- | --- |\n"
+        "| Ghent | Labour Day | 1 May |\n\n## End of the year\n\n"
+        "| Depot | First day closed | Last day closed |\n| --- | --- | --- |\n"
+        "| Ghent | 23 December | 2 January |\n",
+        {},
+    ),
     "travel.md": ("# Travel\n\nHotels are booked in the travel tool.\n", {}),
 }
 
@@ -34,3 +41,10 @@ def test_rows_that_another_passage_holds_are_counted(workspace: Workspace) -> No
     assert 0 < shown < len(ZONES)
     assert f"*{len(ZONES) - shown} more in this table.*" in answer.text
     assert answer.text.count("more in this table") == 1
+
+
+def test_a_row_stands_under_the_head_of_its_own_table(workspace: Workspace) -> None:
+    answer = ask(workspace, "What is the last day on which the Ghent depot is closed?", NOBODY)
+    lines = answer.text.splitlines()
+    (row,) = [number for number, line in enumerate(lines) if "23 December" in line]
+    assert lines[row - 2] == "| Depot | First day closed | Last day closed |"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ombud.answer import wording
 from ombud.answer.quoting.runs import run_of
-from ombud.answer.quoting.spans import AnswerSpan, is_row
+from ombud.answer.quoting.spans import AnswerSpan, is_row, table_head
 from ombud.text import MONTHS, join_groups, named_countries, plain_wording, read_range, units_named
 from ombud.types import Question
 
@@ -218,12 +218,7 @@ def _other_words(label: str) -> int:
 
 
 def _first_column(row: AnswerSpan) -> str:
-    chunk = row.hit.chunk
-    above = (chunk.header or chunk.text).split("\n")
-    for line in above:
-        if line.strip().startswith("|"):
-            return line.strip().strip("|").split("|")[0]
-    return ""
+    return table_head(row).strip().strip("|").split("|")[0]
 
 
 def _holds(label: str, value: float, *, with_end: bool = False) -> bool:

@@ -3,7 +3,7 @@ word."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,9 +133,13 @@ def table_head(span: AnswerSpan) -> str:
     """The header and rule that a row stands under; blank columns where the table has none in
     reach."""
     chunk = span.hit.chunk
-    lines = (chunk.header or chunk.text).split("\n")
-    for above, line in pairwise(lines):
-        if RULE_ROW.match(line) and TABLE_ROW.match(above):
+    *before, _ = chunk.text[: max(0, span.start - chunk.start)].split("\n")
+    # A chunk of several short sections may hold several tables.
+    own = list(takewhile(is_row, reversed(before)))[::-1]
+    if len(own) == len(before):
+        own = [*chunk.header.split("\n"), *own]
+    for above, line in pairwise(own):
+        if RULE_ROW.match(line) and is_row(above):
             return f"{above}\n{line}"
     columns = span.text.strip().strip("|").count("|") + 1
     return "|" + "   |" * columns + "\n|" + " --- |" * columns
