@@ -808,3 +808,19 @@ def test_a_country_may_be_named_and_is_never_guessed(home: Path, tmp_path: Path)
     refused = fails(ombud(*add, "--country", "EN", cwd=home), 2, "BadRequest")
     assert "EN" in refused["message"]
     assert ombud(*add, "--country", "England", cwd=home).json["person"]["country"] == "GB"
+
+
+def test_a_question_of_a_batch_is_answered_as_if_it_were_asked_alone(tmp_path: Path) -> None:
+    workspace(tmp_path)
+    env = {"OMBUD_MODELS__EMBEDDER": "minilm"}
+    assert ombud("sync", "docs", cwd=tmp_path, env=env).code == 0
+    asked = ["what may a hotel cost", "who pays for hotels", "is a hotel reimbursed"]
+    lines = [json.dumps({"id": text, "question": text}) for text in asked]
+    (tmp_path / "batch.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    told = ombud("ask", "--batch", "batch.jsonl", cwd=tmp_path, env=env)
+    for row in told.lines:
+        alone = ombud("ask", row["id"], "--json", cwd=tmp_path, env=env).json
+        for key in ("text", "outcome"):
+            assert row["answer"][key] == alone[key]
+        signals = row["answer"]["trace"]["signals"]
+        assert signals == alone["trace"]["signals"]

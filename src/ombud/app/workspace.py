@@ -107,7 +107,8 @@ class Workspace:
         self.missing_model: MissingExtra | None = None
         self.listeners: list[Callable[[Answer], None]] = []
         """Who hears of each answer that somebody was given."""
-        self._reading_places = BoundedSemaphore(max(1, (os.cpu_count() or 1) // 2))
+        self.reading_places = max(1, (os.cpu_count() or 1) // 2)
+        self._free_places = BoundedSemaphore(self.reading_places)
 
     @cached_property
     def store(self) -> Store:
@@ -377,12 +378,12 @@ class Workspace:
         """While a question is answered: whether the small reader may read for it. Of those that
         people ask at once half as many as there are cores: reading takes more of the processor
         than all else, and of two hundred at once nobody should wait twice as long."""
-        has_place = served and self._reading_places.acquire(blocking=False)
+        has_place = served and self._free_places.acquire(blocking=False)
         try:
             yield has_place or not served
         finally:
             if has_place:
-                self._reading_places.release()
+                self._free_places.release()
 
     def answering_for(self, plan: Plan) -> AnswerParts:
         """The parts of an answer; a persona may have a chat model of its own."""

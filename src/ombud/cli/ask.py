@@ -76,7 +76,10 @@ async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object])
     """Several at a time, printed in the order of the file."""
     from ombud.app import asking
 
-    limit = asyncio.Semaphore(workspace.settings.server.concurrency)
+    settings = workspace.settings
+    # Where no chat model is waited for, each is answered as if it were asked alone.
+    at_once = settings.server.concurrency if settings.models.chat else workspace.reading_places
+    limit = asyncio.Semaphore(at_once)
 
     async def one(row: object) -> "Answer":
         async with limit:
