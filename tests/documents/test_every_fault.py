@@ -29,9 +29,11 @@ from .writing.elements import (
     pieces,
     row,
 )
-from .writing.markup import csv_file, html, mail, markdown
+from .writing.markup import book, csv_file, html, mail, markdown
+from .writing.open_sheet import open_sheet
 from .writing.open_text import open_text
 from .writing.pages import pdf
+from .writing.rich_text import rich_text
 from .writing.sheets import excel
 from .writing.sites import SITES, Place
 from .writing.slides import powerpoint
@@ -43,13 +45,16 @@ FILES: dict[str, tuple[str, Callable[[Elements], bytes]]] = {
     "pptx": ("rules.pptx", powerpoint),
     "xlsx": ("rules.xlsx", excel),
     "odt": ("rules.odt", open_text),
+    "ods": ("rules.ods", open_sheet),
+    "rtf": ("rules.rtf", rich_text),
+    "epub": ("rules.epub", book),
     "html": ("rules.html", html),
     "markdown": ("rules.md", markdown),
     "csv": ("rules.csv", csv_file),
     "mail": ("rules.eml", mail),
 }
 FORMATS = (*FILES, *SITES)
-PAGES_OF_SITES = "html mail confluence sharepoint wiki web"
+PAGES_OF_SITES = "html mail epub confluence sharepoint wiki web"
 
 
 class Fault(NamedTuple):
@@ -256,6 +261,7 @@ NO_PAGES = "its pages have neither top nor bottom: only what is printed has"
 NO_LOOK = "it has no looks, only letters"
 IMPOSSIBLE: dict[str, dict[str, str]] = {
     "note of the format": {
+        "ods": "a sheet has no notes below a text",
         "pptx": "a deck has no notes below a text",
         "xlsx": "a sheet has no notes below a text",
         "csv": NO_LOOK,
@@ -264,6 +270,7 @@ IMPOSSIBLE: dict[str, dict[str, str]] = {
     "struck words": {"csv": NO_LOOK},
     "struck row": {"csv": NO_LOOK},
     "hidden words": {
+        "ods": "a sheet hides rows, columns and sheets, not words",
         "pptx": "a deck hides shapes and slides, not words",
         "xlsx": "a workbook hides rows, columns and sheets, not words",
         "csv": NO_LOOK,
@@ -275,6 +282,7 @@ IMPOSSIBLE: dict[str, dict[str, str]] = {
         "csv": NO_LOOK,
     },
     "hidden column": {
+        "rtf": "Word hides rows and words",
         "pdf": "a PDF has no columns, only words and lines",
         "docx": "Word hides rows and words",
         "pptx": "a deck hides shapes and slides",
@@ -311,12 +319,14 @@ IMPOSSIBLE: dict[str, dict[str, str]] = {
     },
     "comment": {"csv": NO_LOOK},
     "tracked changes": {
+        "ods": "Calc keeps the old values elsewhere",
         "pdf": "it is printed with or without them",
         "pptx": "PowerPoint tracks none",
         "xlsx": "Excel keeps the old values elsewhere",
         "csv": NO_LOOK,
     },
     "table in a cell": {
+        "ods": "a cell holds text",
         "pdf": "it is lines inside of lines",
         "pptx": "a cell holds text",
         "xlsx": "a cell holds text",
@@ -324,13 +334,16 @@ IMPOSSIBLE: dict[str, dict[str, str]] = {
         "csv": NO_LOOK,
     },
     "caption": {
+        "ods": "a table has none",
         "pptx": "a table has none",
         "xlsx": "a table has none",
         "markdown": "a table has none",
         "csv": "a table has none",
     },
     "folded part": {
-        **dict.fromkeys(("pdf", "docx", "pptx", "xlsx", "odt"), "nothing of it folds"),
+        **dict.fromkeys(
+            ("pdf", "docx", "pptx", "xlsx", "odt", "ods", "rtf"), "nothing of it folds"
+        ),
         "csv": NO_LOOK,
     },
 }

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 from collections.abc import Iterator
 from email.message import EmailMessage
 from html import escape
@@ -136,6 +137,23 @@ def html(elements: Elements) -> bytes:
     body = Html().body(elements)
     page = f'<meta charset="utf-8"><title>Rules</title></head><body>{body}</body>'
     return f"<!DOCTYPE html><html><head>{page}</html>".encode()
+
+
+def book(elements: Elements) -> bytes:
+    """An electronic book of one chapter."""
+    place = '<rootfile full-path="book.opf" media-type="application/oebps-package+xml"/>'
+    chapter = '<item id="one" href="one.xhtml" media-type="application/xhtml+xml"/>'
+    parts = {
+        "META-INF/container.xml": f"<container><rootfiles>{place}</rootfiles></container>",
+        "book.opf": f'<package><manifest>{chapter}</manifest><spine><itemref idref="one"/></spine>'
+        "</package>",
+        "one.xhtml": html(elements).decode(),
+    }
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        for name, text in parts.items():
+            package.writestr(name, text)
+    return out.getvalue()
 
 
 def mail(elements: Elements) -> bytes:

@@ -47,7 +47,7 @@ class OpenText:
                 case Picture():
                     self.picture(element)
                 case Edges():
-                    self.edges(element)
+                    add_edges(self.document, element)
                 case Hidden():
                     section = text.Section(name="old", display="none")
                     section.addElement(text.P(text=element.words))
@@ -152,19 +152,20 @@ class OpenText:
         holder.addElement(frame)
         self.document.text.addElement(holder)
 
-    def edges(self, edges: Edges) -> None:
-        layout = style.PageLayout(name="page")
-        self.document.automaticstyles.addElement(layout)
-        master = style.MasterPage(name="Standard", pagelayoutname="page")
-        header = style.Header()
-        header.addElement(text.P(text=edges.header))
-        master.addElement(header)
-        footer = style.Footer()
-        number = text.P(text="Page ")
-        number.addElement(text.PageNumber(selectpage="current", text="1"))
-        footer.addElement(number)
-        master.addElement(footer)
-        self.document.masterstyles.addElement(master)
+
+def add_edges(document: Any, edges: Edges) -> None:
+    layout = style.PageLayout(name="page")
+    document.automaticstyles.addElement(layout)
+    master = style.MasterPage(name="Standard", pagelayoutname="page")
+    header = style.Header()
+    header.addElement(text.P(text=edges.header))
+    master.addElement(header)
+    footer = style.Footer()
+    number = text.P(text="Page ")
+    number.addElement(text.PageNumber(selectpage="current", text="1"))
+    footer.addElement(number)
+    master.addElement(footer)
+    document.masterstyles.addElement(master)
 
 
 def _shown(is_shown: bool) -> dict[str, str]:

@@ -7,8 +7,9 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
-from ombud.documents.blocks import ParsedFile, heading, paragraph, table_blocks, tidy
+from ombud.documents.blocks import Edges, ParsedFile, heading, paragraph, table_blocks, tidy
 from ombud.documents.runs import run, unmarked
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
@@ -31,9 +32,14 @@ _SPECIAL = {
 }  # fmt: skip
 _PLACES = (
     "fonttbl", "stylesheet", "info", "title", "fldinst", "footnote", "pict", "colortbl", "shptxt",
+    "sn", "sv",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
 )  # fmt: skip
 """Groups whose words go elsewhere than into the body."""
+_EDGES = tuple(place for place in _PLACES if place.startswith(("header", "footer")))
+_PAGE_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")
+_PAGE_NUMBER = "\0"
+"""Stands at the edge of a page for its number."""
 
 
 @dataclass
@@ -58,6 +64,10 @@ class _Reader:
     blocks: list[Block] = field(default_factory=list)
     title: str = ""
     pictures: int = 0
+    _property: str = ""
+    """Name of a shape's property, whose value follows."""
+    _descriptions: list[str] = field(default_factory=list)
+    """Of pictures in the paragraph that is being read."""
     _groups: list[_Group] = field(default_factory=lambda: [_Group()])
     _words: dict[str, list[str]] = field(default_factory=dict)
     """Place -> its words."""
@@ -74,6 +84,10 @@ class _Reader:
     _cells: list[str] = field(default_factory=list)
     _rows: list[list[str]] = field(default_factory=list)
     _is_in_table: bool = False
+    _merged: list[str] = field(default_factory=list)
+    """The word by which each cell of the row is merged with another, empty for others."""
+    _merging: str = ""
+    """The same of the cell that is defined next."""
     _skip: int = 0
     """Characters that are left of those after one of Unicode."""
 
@@ -99,12 +113,18 @@ class _Reader:
         self._end_table()
 
     def notes(self) -> Iterator[Block]:
-        """The footnotes, and what stands at the edges of pages, once."""
+        """The footnotes."""
         for number, note in enumerate(self._notes, start=1):
             yield paragraph(f"{run(str(number), footnote_ref=True)} {tidy(note)}")
-        edges = (name for name in _PLACES if name.startswith(("header", "footer")))
-        said = (tidy("".join(self._words.get(name, ()))) for name in edges)
-        yield from (paragraph(words) for words in dict.fromkeys(said) if words)
+
+    def edges(self) -> Edges:
+        """What stands at the edges of pages."""
+        edges = Edges()
+        for place in _EDGES:
+            for line in "".join(self._words.get(place, ())).split("\n"):
+                words = tidy(line.replace(_PAGE_NUMBER, ""))
+                edges.add(words, counts_pages=_PAGE_NUMBER in line)
+        return edges
 
     def _take(self, data: bytes) -> None:
         left = min(self._skip, len(data))
@@ -145,16 +165,30 @@ class _Reader:
             return
         words = "".join(self._words.get(group.place, ()))
         if group.place == "fldinst":
-            target = _LINK.search(words)
-            outer.link = target[1] if target else ""
+            self._begin_field(words, outer)
+        elif group.place == "sn":
+            self._property = words.strip()
+        elif group.place == "sv" and self._property == "wzDescription":
+            self._descriptions.append(tidy(words))
         elif group.place == "footnote":
             self._notes.append(words)
         elif group.place == "title":
             self.title = tidy(words)
         elif group.place == "pict":
             self.pictures += 1
-        if group.place in {"fldinst", "footnote", "title", "pict"}:
+        if group.place in {"fldinst", "footnote", "title", "pict", "sn", "sv"}:
             self._words.pop(group.place, None)
+
+    def _begin_field(self, instruction: str, group: _Group) -> None:
+        """Take in what a field is; its words follow."""
+        target = _LINK.search(instruction)
+        group.link = target[1] if target else ""
+        if instruction.split()[:1] and instruction.split()[0] in _PAGE_FIELDS:
+            self._count_page(group.place)
+
+    def _count_page(self, place: str) -> None:
+        if place in _EDGES:
+            self._words.setdefault(place, []).append(_PAGE_NUMBER)
 
     def _symbol(self, symbol: str) -> None:
         if symbol == "*":
@@ -169,12 +203,14 @@ class _Reader:
         group = self._groups[-1]
         if word in _PLACES:
             self._enter(word)
+        elif word == "par" and group.place in _EDGES:
+            self._words.setdefault(group.place, []).append("\n")
         elif word == "u" and number is not None:
             self._say_unicode(number % 65536)
         elif word in _SPECIAL:
             self._say(_SPECIAL[word])
-        elif word == "chftn":
-            self._refer()
+        elif word in {"chftn", "chpgn"}:
+            self._refer(group.place, is_note=word == "chftn")
         elif not self._look(word, is_on=number != 0) and group.place in {"", "shptxt"}:
             self._layout(word, number)
         if number is not None:
@@ -211,7 +247,7 @@ class _Reader:
     def _enter(self, place: str) -> None:
         group = self._groups[-1]
         outside = self._groups[-2].place if len(self._groups) > 1 else ""
-        if place == "shptxt" or outside != "skipped":
+        if place in {"shptxt", "sn", "sv"} or outside != "skipped":
             group.place = "" if place == "shptxt" else place
         group.is_raised = False
 
@@ -247,14 +283,40 @@ class _Reader:
         elif word == "cell":
             self._cells.append(tidy("".join(self._words.pop("", ()))))
         elif word == "row":
-            self._rows.append(self._cells)
+            self._rows.append(self._filled(self._cells))
             self._cells = []
+        else:
+            self._define(word)
 
-    def _refer(self) -> None:
-        is_note = self._groups[-1].place == "footnote"
+    def _define(self, word: str) -> None:
+        """Take in the shape of a row, which is told cell by cell."""
+        if word == "trowd":
+            self._merged.clear()
+        elif word in {"clvmrg", "clmrg"}:
+            self._merging = word
+        elif word == "cellx":
+            self._merged.append(self._merging)
+            self._merging = ""
+
+    def _filled(self, cells: list[str]) -> list[str]:
+        """A row, in which each cell that is merged with another says what that says."""
+        above = self._rows[-1] if self._rows else []
+        filled: list[str] = []
+        for place, (cell, merging) in enumerate(zip_longest(cells, self._merged[: len(cells)])):
+            if merging == "clvmrg" and not cell and place < len(above):
+                cell = above[place]
+            elif merging == "clmrg" and not cell and filled:
+                cell = filled[-1]
+            filled.append(cell)
+        return filled
+
+    def _refer(self, place: str, *, is_note: bool) -> None:
+        """Write the mark of a note, which the note itself has already; or count a page."""
         if not is_note:
+            self._count_page(place)
+        elif place != "footnote":
             mark = run(str(len(self._notes) + 1), footnote_ref=True)
-            self._words.setdefault(self._groups[-1].place, []).append(mark)
+            self._words.setdefault(place, []).append(mark)
 
     def _end_paragraph(self) -> None:
         if self._is_in_table:
@@ -265,6 +327,9 @@ class _Reader:
         if words:
             is_heading = self._level > 0
             self.blocks.append(heading(words, self._level) if is_heading else paragraph(words))
+        self.blocks += map(paragraph, filter(None, self._descriptions))
+        self.pictures = max(0, self.pictures - len(self._descriptions))
+        self._descriptions.clear()
 
     def _end_table(self) -> None:
         self.blocks += table_blocks(self._rows)
@@ -280,8 +345,10 @@ def read(data: bytes, pages: int) -> ParsedFile:
         )
     reader = _Reader()
     reader.read(data)
-    blocks = [*reader.blocks, *reader.notes()]
-    return ParsedFile(blocks, reader.title, Loss(pictures=reader.pictures))
+    edges = reader.edges()
+    blocks = [*reader.blocks, *reader.notes(), *edges.blocks()]
+    loss = Loss(pictures=reader.pictures, repeated=edges.repeated)
+    return ParsedFile(blocks, reader.title, loss)
 
 
 def _known(encoding: str) -> str:

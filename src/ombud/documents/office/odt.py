@@ -4,7 +4,7 @@ Own code rather than odfpy: that does not count lists, builds an object for ever
 not bound what it unpacks (`docs/results/parts.md`). Pages are not known: a file holds no page
 breaks but those that somebody set."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -54,7 +54,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
         if root is not None:
             reader.add_styles(root)
     blocks = _levelled(list(reader.blocks(body)), has_title=reader.titles == 1)
-    edges = reader.edges(common) if common is not None else Edges()
+    edges = page_edges(common, reader.words)
     blocks += edges.blocks()
     loss = Loss(hidden=reader.hidden, repeated=edges.repeated, pictures=reader.pictures)
     return ParsedFile(blocks, loss=loss)
@@ -70,6 +70,22 @@ def _levelled(blocks: list[Block], has_title: bool) -> list[Block]:
             block = block.model_copy(update={"level": level or 1})
         levelled.append(block)
     return levelled
+
+
+def page_edges(
+    common: Element | None, words: OdtRuns, pages: Collection[str] | None = None
+) -> Edges:
+    """Read the headers and footers of all pages, or of the master pages of these names."""
+    edges = Edges()
+    for page in common.iter("master-page") if common is not None else ():
+        if pages is not None and page.get("name", "") not in pages:
+            continue
+        for side in page:
+            is_shown = side.get("display") != "false"
+            for node in side.iter("p") if is_shown else ():
+                has_number = next(node.iter("page-number"), None) is not None
+                edges.add(tidy(words.read(node)), counts_pages=has_number)
+    return edges
 
 
 def check_not_encrypted(package: Package) -> None:
@@ -111,15 +127,6 @@ class _Reader:
             if style.get("family") == "paragraph":
                 parent = style.get("parent-style-name", "")
                 self.styles[style.get("name", "")] = parent, style.get("list-style-name")
-
-    def edges(self, common: Element) -> Edges:
-        """Read headers and footers."""
-        edges = Edges()
-        for page in common.iter("master-page"):
-            for node in page.iter("p"):
-                has_number = next(node.iter("page-number"), None) is not None
-                edges.add(tidy(self.words.read(node)), counts_pages=has_number)
-        return edges
 
     def blocks(self, parent: Element) -> Iterator[Block]:
         for node in parent:

@@ -9,7 +9,7 @@ from ombud.documents.runs import link, run
 
 _SKIPPED = (
     "annotation", "tracked-changes", "frame", "custom-shape", "table", "ruby-text", "bookmark",
-    "title", "desc", "page-number", "page-count",
+    "title", "desc", "page-number", "page-count", "sheet-name",
 )  # fmt: skip
 """Not words of the paragraph in which they are anchored; some are read apart."""
 _DEEPEST_STYLE = 9

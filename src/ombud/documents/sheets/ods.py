@@ -1,12 +1,12 @@
 """OpenDocument spreadsheets: what each sheet shows, as tables under its name."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
-from ombud.documents.blocks import ParsedFile, heading, tidy
+from ombud.documents.blocks import ParsedFile, heading, paragraph, tidy
 from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
 from ombud.documents.office.numbering import whole
-from ombud.documents.office.odt import MOST_REPEATED, check_not_encrypted
+from ombud.documents.office.odt import MOST_REPEATED, check_not_encrypted, page_edges
 from ombud.documents.office.odt_words import OdtRuns
 from ombud.documents.office.packages import Program, broken, opened
 from ombud.documents.runs import strike
@@ -35,8 +35,10 @@ def read(data: bytes, pages: int) -> ParsedFile:
         cells = sheets.cells(table)
         if cells and len(tables) > 1:
             made.append(heading(table.get("name", ""), 2))
-        made += blocks(cells)
-    return ParsedFile(made, loss=Loss(hidden=sheets.hidden))
+        made += [*blocks(cells), *sheets.drawn(table)]
+    edges = page_edges(common, sheets.words, sheets.pages_of(tables))
+    loss = Loss(hidden=sheets.hidden, pictures=sheets.pictures, repeated=edges.repeated)
+    return ParsedFile(made + edges.blocks(), loss=loss)
 
 
 class _Sheets:
@@ -45,17 +47,22 @@ class _Sheets:
     def __init__(self, pages: int) -> None:
         self.hidden = 0
         """Sheets, rows and columns that hold something and are not shown."""
+        self.pictures = 0
+        """Those that nothing describes."""
+        self.words = OdtRuns()
         self._pages = pages
         self._rows_left = pages * ROWS
-        self._runs = OdtRuns()
+        self._master_pages: dict[str, str] = {}
+        """Style of a table -> the page on which it is printed."""
         self._hidden_styles: set[str] = set()
         self._struck_styles: set[str] = set()
 
     def add_styles(self, root: Element) -> None:
         """Take over the styles of a part."""
-        self._runs.add(root)
+        self.words.add(root)
         for style in root.iter("style"):
             name = style.get("name", "")
+            self._master_pages[name] = style.get("master-page-name", "")
             shown = style.find("table-properties")
             look = style.find("text-properties")
             if shown is not None and shown.get("display") == "false":
@@ -64,6 +71,22 @@ class _Sheets:
                 line = look.get("text-line-through-style") or "none"
                 if line != "none":
                     self._struck_styles.add(name)
+
+    def pages_of(self, tables: Iterable[Element]) -> set[str]:
+        """The master pages of the sheets that are shown."""
+        styles = {table.get("style-name", "") for table in tables} - self._hidden_styles
+        return {self._master_pages.get(style, "") for style in styles}
+
+    def drawn(self, table: Element) -> Iterator[Block]:
+        """Text boxes and descriptions of pictures that lie on a sheet that is shown."""
+        is_shown = table.get("style-name") not in self._hidden_styles
+        for shape in table.iter() if is_shown else ():
+            if shape.tag not in {"frame", "custom-shape"}:
+                continue
+            described = tidy(shape.findtext("desc") or "")
+            lines = [self.words.read(line) for line in shape.iter("p")]
+            yield from map(paragraph, filter(None, [described, *map(tidy, lines)]))
+            self.pictures += not described and shape.find("image") is not None
 
     def cells(self, table: Element) -> Cells:
         """What a sheet shows; rows and columns close up where others are hidden."""
@@ -74,9 +97,12 @@ class _Sheets:
         lost_columns: set[int] = set()
         cells: Cells = {}
         number = 0
+        reaching: _Reaching = {}
+        at = 0
         for row in _inside(table, "table-row"):
-            words = self._words(row)
+            words = self._words(row, at, reaching)
             repeated = whole(row.get("number-rows-repeated")) or 1
+            at += repeated
             if row.get("visibility") in _INVISIBLE:
                 self.hidden += bool(words)
                 continue
@@ -92,25 +118,35 @@ class _Sheets:
         self._rows_left -= len(cells)
         return cells
 
-    def _words(self, row: Element) -> dict[int, str]:
-        """Column -> what is shown there."""
+    def _words(self, row: Element, at: int, reaching: "_Reaching") -> dict[int, str]:
+        """Column -> what is shown there. at: number of the row."""
         words: dict[int, str] = {}
         column = 0
         for cell in row:
             if cell.tag not in {"table-cell", "covered-table-cell"}:
                 continue
             repeated = whole(cell.get("number-columns-repeated")) or 1
-            lines = [self._runs.read(line) for line in cell.iterfind("p")]
-            text = tidy(" ".join(lines))
-            if cell.get("style-name") in self._struck_styles:
-                text = strike(text)
+            text = self._text(cell)
             if text:
                 across = whole(cell.get("number-columns-spanned")) or repeated
-                words.update(
-                    dict.fromkeys(range(column, column + min(across, MOST_REPEATED)), text)
-                )
+                columns = range(column, column + min(across, MOST_REPEATED))
+                words.update(dict.fromkeys(columns, text))
+                last = at + (whole(cell.get("number-rows-spanned")) or 1) - 1
+                reaching.update(dict.fromkeys(columns, (text, last)))
+            elif cell.tag == "covered-table-cell":
+                text, last = reaching.get(column, ("", -1))
+                words |= {column: text} if at <= last else {}
             column += repeated
         return words
+
+    def _text(self, cell: Element) -> str:
+        lines = [self.words.read(line) for line in cell.iterfind("p")]
+        text = tidy(" ".join(lines))
+        return strike(text) if cell.get("style-name") in self._struck_styles else text
+
+
+_Reaching = dict[int, tuple[str, int]]
+"""Column -> the text of its last cell with words, and the last row that this reaches down to."""
 
 
 def _closed_up(words: Mapping[int, str], hidden: Collection[int]) -> dict[int, str]:
