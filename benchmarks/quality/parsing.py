@@ -7,7 +7,8 @@ instead.
   relations; macro: the mean over documents.
 * Headings: the share of the headings in docling's ground truth that are found, for digital PDFs and
   Word documents.
-* Speed: pages a second of two parser processes, over the same 40 documents.
+* Speed: pages a second of two parser processes, over the same 40 documents; of other formats the
+  processor time of a document, over those that lie in ../shared and the sample's handbook.
 
 Writes docs/results/parsing.md. The peers are measured where they can be imported; they are no
 dependency of ours:
@@ -22,7 +23,7 @@ import sys
 import threading
 import time
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain, pairwise, zip_longest
@@ -50,6 +51,9 @@ WORST = 6
 """Documents that are named for their score."""
 KINDS = {".pdf": "digital PDF", ".docx": "Word"}
 """Ending of a file whose headings are known -> what it is called."""
+OTHER_FORMATS = (".docx", ".eml", ".html", ".md", ".msg", ".odt", ".pptx", ".xlsx")
+TURNS = 5
+"""Times that documents of other formats are read."""
 OURS = "ombud"
 Grid = list[list[str]]
 Relations = Counter[tuple[str, str, str]]
@@ -404,7 +408,25 @@ def _speed(paths: list[Path]) -> list[str]:
     verdict = _verdict(best, TARGETS["speed"])
     load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
     target = f"Target: {TARGETS['speed']:.0f} on two cores ({verdict})."
-    return [*lines, "", f"{target} The machine was shared: load {load}."]
+    return [*lines, "", f"{target} The machine was shared: load {load}.", "", *_other_formats()]
+
+
+def _other_formats() -> list[str]:
+    """Milliseconds of processor time that a document takes, by its format."""
+    lines = ["| format | documents | ms of processor time each |", "|---|---|---|"]
+    by_ending: dict[str, list[Path]] = defaultdict(list)
+    for folder in (DOCUMENTS, ROOT / "sample/handbook"):
+        for path in sorted(folder.rglob("*.*")):
+            if path.suffix in OTHER_FORMATS:
+                by_ending[path.suffix].append(path)
+    for ending, paths in sorted(by_ending.items()):
+        list(map(_by_ombud, paths))  # loads what the format needs
+        start = time.process_time()
+        for _ in range(TURNS):
+            list(map(_by_ombud, paths))
+        each = 1000 * (time.process_time() - start) / TURNS / len(paths)
+        lines.append(f"| `{ending}` | {len(paths)} | {each:.1f} |")
+    return lines
 
 
 def _pages(path: Path) -> int:

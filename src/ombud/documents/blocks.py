@@ -49,7 +49,10 @@ _LIGATURES = str.maketrans(
 def visible(text: str) -> str:
     """NFC without control, zero-width and direction characters, ligatures spelt out; line breaks
     are kept."""
-    plain = _SURROGATE.sub("\ufffd", _INVISIBLE.sub("", text)).translate(_LIGATURES)
+    shown = _INVISIBLE.sub("", text)
+    if shown.isascii():
+        return shown
+    plain = _SURROGATE.sub("\ufffd", shown).translate(_LIGATURES)
     return unicodedata.normalize("NFC", plain)
 
 

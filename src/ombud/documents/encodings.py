@@ -83,7 +83,7 @@ def _declared(data: bytes, declared: str) -> str | None:
 def _checked(text: str) -> Decoded:
     """The text; raises SourceError for what was none before it was decoded."""
     beginning = text[:10_000]
-    strange = sum(map(_is_strange, beginning))
+    strange = sum(map(beginning.count, filter(_is_strange, set(beginning))))
     if strange > len(beginning) // 50:
         raise _not_text()
     return Decoded(text, Loss(undecodable=text.count("\ufffd")))
