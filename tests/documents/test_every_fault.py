@@ -349,17 +349,6 @@ IMPOSSIBLE: dict[str, dict[str, str]] = {
 }
 """Fault -> format -> why it cannot hold that."""
 TO_DO: dict[str, str] = {
-    "power": "pdf",
-    "mark on a number": "pdf",
-    "struck words": "pdf",
-    "mark in a cell": "pdf",
-    "struck row": "pdf",
-    "note of the format": "pdf",
-    "hidden words": "pdf",
-    "unit": "pdf",
-    "white words": "pdf",
-    "words under a bar": "pdf",
-    "link": "pdf",
     "continued table": "pdf",
     "merged cells": "pdf",
     "header with content": "pdf",

@@ -19,12 +19,8 @@ CASES = Path(__file__).parents[1] / "data" / "faults"
 Case = dict[str, Any]
 TO_DO: frozenset[str] = frozenset(
     (
-        "pdf-footnote/foot.pdf",
-        "pdf-footnote/marks.pdf",
         "pdf-form/card.pdf",
         "pdf-form/freetext.pdf",
-        "pdf-hidden/redacted.pdf",
-        "pdf-hidden/white.pdf",
         "pdf-rotated/sideways-in-doc.pdf",
         "pdf-rotated/sideways2.pdf",
         "pdf-running/rates.pdf",
@@ -39,7 +35,6 @@ TO_DO: frozenset[str] = frozenset(
         "pdf-table-two/kinds.pdf",
         "pdf-words/lines.pdf",
         "pdf-words/spaced.pdf",
-        "strike/lockers.pdf",
     )
 )
 """Files that are not right yet."""

@@ -14,7 +14,7 @@ from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Spacer, 
 from ombud.documents import parse
 from ombud.documents.pdf import parser as pdf
 from ombud.documents.pdf.lines import lines_of
-from ombud.documents.pdf.words import PdfWord
+from ombud.documents.pdf.page.words import PdfWord
 from ombud.errors import SourceError
 from ombud.types import Document
 

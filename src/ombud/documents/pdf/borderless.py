@@ -7,8 +7,8 @@ lines .87 / .81."""
 import asyncio
 from typing import Any
 
+from ombud.documents.pdf.page.words import PdfPage
 from ombud.documents.pdf.tables import Table
-from ombud.documents.pdf.words import PdfPage
 
 MOST_PAGES = 300
 """Above, columns are found by our own simple rule: xberg reads the whole file again, at 50 pages a

@@ -3,7 +3,7 @@
 import statistics
 
 from ombud.documents.pdf.lines import PdfLine, lines_of
-from ombud.documents.pdf.words import PdfPage, PdfWord
+from ombud.documents.pdf.page.words import PdfPage, PdfWord
 
 FEWEST_IN_COLUMNS = 80
 """Words of a page that may be set in columns."""

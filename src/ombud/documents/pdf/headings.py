@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ombud.documents.pdf.lines import PdfLine
+from ombud.documents.pdf.page.words import PdfPage
 from ombud.documents.pdf.tables import Table
-from ombud.documents.pdf.words import PdfPage
 
 Item = PdfLine | Table
 LONGEST_HEADING = 160

@@ -3,11 +3,13 @@
 import itertools
 import statistics
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ombud.documents.blocks import tidy
-from ombud.documents.pdf.words import PdfWord, is_rtl
+from ombud.documents.pdf.page.words import PLAIN, Look, PdfWord, is_rtl
+from ombud.documents.runs import plain, run
 
 
 class Segment(NamedTuple):
@@ -16,12 +18,15 @@ class Segment(NamedTuple):
     x0: float
     x1: float
     text: str
+    """With the marks of `ombud.documents.runs`."""
 
 
 @dataclass
 class PdfLine:
     words: list[PdfWord]
     text: str = ""
+    marked: str = ""
+    """The text with the marks of `ombud.documents.runs`."""
     x0: float = 0
     x1: float = 0
     top: float = 0
@@ -33,7 +38,8 @@ class PdfLine:
 
     def __post_init__(self) -> None:
         words = self.words
-        self.text = _reading_text(words)
+        self.marked = _reading_text(words)
+        self.text = self.marked if self.marked.isascii() else plain(self.marked)
         self.x0 = words[0].x0
         self.x1 = max(word.x1 for word in words)
         self.top = min(word.top for word in words)
@@ -89,14 +95,32 @@ def _reading_text(words: list[PdfWord]) -> str:
     leftwards = sum(map(_runs_left, words))
     if 2 * leftwards > len(words):
         words = _from_the_right(words)
-    return tidy(" ".join(word.text for word in words))
+    return tidy("".join(_runs(words)))
+
+
+def _runs(words: list[PdfWord]) -> Iterator[str]:
+    """The words, those that look alike together, with spaces between."""
+    is_first = True
+    for look, alike in itertools.groupby(words, key=_look):
+        spaced = ""
+        for word in alike:
+            is_apart = not word.is_glued and not is_first
+            if is_apart and not spaced:
+                yield " "
+            spaced += f" {word.text}" if is_apart and spaced else word.text
+            is_first = False
+        yield spaced if look == PLAIN else run(spaced, **look._asdict())
+
+
+def _look(word: PdfWord) -> Look:
+    return word.look
 
 
 def _from_the_right(words: list[PdfWord]) -> list[PdfWord]:
     """The words from right to left; runs of those that are read to the right keep their order."""
     ordered: list[PdfWord] = []
-    for runs_left, run in itertools.groupby(reversed(words), key=_runs_left):
-        run_words = list(run)
+    for runs_left, alike in itertools.groupby(reversed(words), key=_runs_left):
+        run_words = list(alike)
         ordered += run_words if runs_left else reversed(run_words)
     return ordered
 

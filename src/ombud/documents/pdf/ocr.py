@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
-from ombud.documents.pdf.words import PdfPage, PdfWord
+from ombud.documents.pdf.page.words import PdfPage, PdfWord
 
 FEWEST = 15
 """Letters and digits on a page; one with less is a picture of text, if it is not blank."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ombud.documents.blocks import BlockKind, pipe_table
 from ombud.documents.pdf.headings import BULLET, HeadingLevels, Item, leaning_lines
 from ombud.documents.pdf.lines import PdfLine, spacing
+from ombud.documents.pdf.page.words import PdfPage
 from ombud.documents.pdf.tables import Table
-from ombud.documents.pdf.words import PdfPage
 from ombud.types import Block
 
 _NUMBER = re.compile(
@@ -125,9 +125,9 @@ def _flowing(lines: list[PdfLine]) -> str:
     text = ""
     for line in lines:
         if _is_broken_word(text, line.text):
-            text = text[:-1] + line.text
+            text = text[:-1] + line.marked
         else:
-            text = f"{text} {line.text}" if text else line.text
+            text = f"{text} {line.marked}" if text else line.marked
     return text
 
 

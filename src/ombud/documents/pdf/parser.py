@@ -8,13 +8,15 @@ from ombud.documents.pdf.borderless import MOST_PAGES, tables_without_lines
 from ombud.documents.pdf.columns import columns_of
 from ombud.documents.pdf.headings import HeadingLevels, Item, usual_size
 from ombud.documents.pdf.lines import PdfLine, lines_of
+from ombud.documents.pdf.notes import mark_notes
 from ombud.documents.pdf.ocr import FEWEST, PACKAGE, installed, languages, needs_reading, recognise
+from ombud.documents.pdf.page.placing import Edge
+from ombud.documents.pdf.page.words import PdfPage, read_pages
 from ombud.documents.pdf.paragraphs import PageBlocks
 from ombud.documents.pdf.running import without_running
 from ombud.documents.pdf.tables import Table, aligned, ruled
-from ombud.documents.pdf.words import Edge, PdfPage, read_pages
 from ombud.errors import SourceError
-from ombud.types import Block
+from ombud.types import Block, Loss
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
@@ -32,9 +34,11 @@ def read(data: bytes, pages: int) -> ParsedFile:
     tables |= _undrawn(data, without_ruled, len(pdf_pages))
     blocks: list[Block] = []
     for page in pdf_pages:
+        mark_notes(page, levels.body)
         items = list(_items(page, tables.get(page.number, [])))
         blocks += PageBlocks(page, items, levels).blocks
-    return ParsedFile(list(_continued(blocks)))
+    loss = Loss(hidden=sum(page.hidden for page in pdf_pages))
+    return ParsedFile(list(_continued(blocks)), loss=loss)
 
 
 def _recognise_scanned(data: bytes, pages: list[PdfPage]) -> None:

@@ -4,7 +4,8 @@ import re
 from collections import Counter
 
 from ombud.documents.pdf.lines import PdfLine, lines_of
-from ombud.documents.pdf.words import Edge, PdfPage
+from ombud.documents.pdf.page.placing import Edge
+from ombud.documents.pdf.page.words import PdfPage
 
 EDGE = 0.1
 """Share of a page's height, above and below, where running headers and footers stand."""

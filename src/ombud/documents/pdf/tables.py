@@ -11,7 +11,8 @@ from pdfplumber.table import (
 )
 
 from ombud.documents.pdf.lines import PdfLine, Segment, lines_of
-from ombud.documents.pdf.words import Edge, PdfPage, PdfWord
+from ombud.documents.pdf.page.placing import Edge
+from ombud.documents.pdf.page.words import PdfPage, PdfWord
 
 MOST_EDGES = 4000
 """The joining of lines takes time quadratic in their number; drawings and maps have more."""
@@ -85,7 +86,7 @@ def _filled(page: PdfPage, cells: list[Edge]) -> Table | None:
         crowded += _holds_columns(lines)
         x0, top = _corner(cell)
         row = rows[tops.index(top)]
-        row[columns.index(x0)] = " ".join(line.text for line in lines)
+        row[columns.index(x0)] = " ".join(line.marked for line in lines)
     # Cells that hold columns of their own: only some of the lines are drawn.
     if crowded > CROWDED * len(cells):
         return None
