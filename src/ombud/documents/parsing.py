@@ -17,7 +17,7 @@ from ombud.types import Block, Document, Loss
 Parser = Callable[[bytes, int], ParsedFile]
 """(bytes, most pages) -> ParsedFile; raises SourceError."""
 
-PARSED_BY = "8"
+PARSED_BY = "9"
 """Version of the parsers and chunkers: changes when they give other results from the same bytes.
 Everything is then read again."""
 PAGES = 2000

@@ -1,7 +1,7 @@
 """Where things stand on a PDF page: points from its upper left corner as a reader holds it,
 rotation included."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 Edge = tuple[float, float, float, float]
 """x0, top, x1, bottom of a ruling line; one of its sides is (almost) nothing. Of a box, too."""
@@ -12,41 +12,6 @@ def is_inside(box: Edge, outer: Edge) -> bool:
     x0, top, x1, bottom = box
     left, high, right, low = outer
     return left <= (x0 + x1) / 2 <= right and high <= (top + bottom) / 2 <= low
-
-
-class Matrix(NamedTuple):
-    """The way in which a form that is drawn on a page is moved, turned and scaled."""
-
-    a: float
-    b: float
-    c: float
-    d: float
-    e: float
-    f: float
-
-    def point(self, x: float, y: float) -> tuple[float, float]:
-        return self.a * x + self.c * y + self.e, self.b * x + self.d * y + self.f
-
-    def inside(self, outer: "Matrix") -> "Matrix":
-        """The matrix of a form that is drawn by another."""
-        e, f = outer.point(self.e, self.f)
-        right = outer.point(self.a, self.b)
-        up = outer.point(self.c, self.d)
-        return Matrix(
-            a=right[0] - outer.e,
-            b=right[1] - outer.f,
-            c=up[0] - outer.e,
-            d=up[1] - outer.f,
-            e=e,
-            f=f,
-        )
-
-    def around(self, box: Edge) -> Edge:
-        """The box around a rectangle of the form."""
-        x0, y0, x1, y1 = box
-        corners = [self.point(x, y) for x in (x0, x1) for y in (y0, y1)]
-        xs, ys = zip(*corners, strict=True)
-        return min(xs), min(ys), max(xs), max(ys)
 
 
 class PagePlacing:

@@ -4,9 +4,9 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pypdfium2 import raw  # type: ignore[import-untyped]
+from pypdfium2 import PdfMatrix, raw  # type: ignore[import-untyped]
 
-from ombud.documents.pdf.page.placing import Edge, Matrix, PagePlacing
+from ombud.documents.pdf.page.placing import Edge, PagePlacing
 
 MOST_SHAPES = 20_000
 MOST_OBJECTS = 200_000
@@ -70,8 +70,8 @@ def painted_on(page: Any, place: PagePlacing) -> Painted:
 
 
 def _objects(
-    parent: Any, matrix: Matrix | None = None, depth: int = 1
-) -> Iterator[tuple[Any, Matrix | None]]:
+    parent: Any, matrix: PdfMatrix | None = None, depth: int = 1
+) -> Iterator[tuple[Any, PdfMatrix | None]]:
     """(what is painted, matrix of the form that it stands in); forms themselves left out."""
     is_page = matrix is None
     count = raw.FPDFPage_CountObjects if is_page else raw.FPDFFormObj_CountObjects
@@ -86,21 +86,21 @@ def _objects(
             yield from _objects(drawn, _matrix(drawn, matrix), depth + 1)
 
 
-def _matrix(form: Any, outer: Matrix | None) -> Matrix:
+def _matrix(form: Any, outer: PdfMatrix | None) -> PdfMatrix:
     """Return the matrix of a form on the page, or inside another with that matrix."""
     found = raw.FS_MATRIX()
     raw.FPDFPageObj_GetMatrix(form, ctypes.byref(found))
-    matrix = Matrix(a=found.a, b=found.b, c=found.c, d=found.d, e=found.e, f=found.f)
-    return matrix.inside(outer) if outer else matrix
+    matrix = PdfMatrix.from_raw(found)
+    return matrix.multiply(outer) if outer else matrix
 
 
-def _box(drawn: Any, matrix: Matrix | None, place: PagePlacing) -> Edge | None:
+def _box(drawn: Any, matrix: PdfMatrix | None, place: PagePlacing) -> Edge | None:
     sides = [ctypes.c_float() for _ in range(4)]
     if not raw.FPDFPageObj_GetBounds(drawn, *map(ctypes.byref, sides)):
         return None
     left, low, right, high = (side.value for side in sides)
     if matrix:
-        left, low, right, high = matrix.around((left, low, right, high))
+        left, low, right, high = matrix.on_rect(left, low, right, high)
     return place.box(left, low, right, high)
 
 

@@ -143,8 +143,8 @@ def _meeting(
 
 
 def _is_near(colour: Colour | None, ground: Colour | None) -> bool:
-    """Tell whether one of two colours may be taken for the other. A pattern of letters may be taken for
-    any; a picture behind them is none that letters are hidden in."""
+    """Tell whether letters are hard to tell from what is behind them: a pattern of letters from
+    anything, letters on a picture from nothing."""
     if colour is None or ground is None:
         return ground is not None
     pairs = zip(colour, ground, strict=True)

@@ -6,7 +6,6 @@ included."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
@@ -273,10 +272,14 @@ def _is_above(mark: PdfWord | Typeface, other: PdfWord | Typeface) -> bool:
 def _raise(words: Sequence[PdfWord]) -> None:
     """Mark the words that are raised beside others, and let them stand in the line of these."""
     goes_on = False
-    for before, word in pairwise(words):
+    for before, word, following in zip(words, words[1:], [*words[2:], None], strict=False):
         is_beside = word.is_glued or _is_beside(before, word)
         if is_beside and _is_above(word, before):
             word.raise_beside(before)
+            if following and following.text.startswith(("/", "⁄")):
+                # A fraction: 2 1/4 is neither 21/4 nor a note.
+                word.look = before.look
+                word.is_glued = False
         elif is_beside and not goes_on and _is_above(before, word):
             # The mark of a note opens its line.
             before.raise_beside(word)
