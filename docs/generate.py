@@ -1,6 +1,7 @@
-"""Writes docs/reference from the code. Run: python docs/generate.py
+"""Writes docs/reference, and the picture of floors in ARCHITECTURE.md, from the code.
 
-With --check nothing is written, and the exit code is 1 when a page is not what the code says now.
+Run: python docs/generate.py. With --check nothing is written, and the exit code is 1 when a page is
+not what the code says now.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from ombud.app import Workspace
 from ombud.cli.process import INTERRUPTED
 from ombud.cli.verbs import app as command_line
 from ombud.lab import METRICS, Measure
+from ombud.messages import find_message, language_names, messages_of
 from ombud.models import EXPOSURES
 from ombud.prompts import HERE as PROMPTS
 from ombud.prompts import Prompt
@@ -39,6 +41,9 @@ from ombud.web.problems import problem
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 CODE = ROOT / "src" / "ombud"
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+FLOORS_BEGIN = "<!-- floors: made from the imports by `make docs` -->\n"
+FLOORS_END = "<!-- /floors -->"
 HEAD = (
     "<!-- Made by docs/generate.py from the code. Do not edit; change the code and run "
     "`make docs`. -->\n\n"
@@ -54,15 +59,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     wanted = pages()
     old = stale(wanted)
+    architecture = with_floors(ARCHITECTURE.read_text(encoding="utf-8"))
+    is_drawn = _same(ARCHITECTURE, architecture)
     if parser.parse_args(arguments).check:
-        for name in old:
-            print(f"docs/reference/{name} is stale; run `make docs`.", file=sys.stderr)
-        return 1 if old else 0
+        names = [f"docs/reference/{name}" for name in old]
+        names += [] if is_drawn else [ARCHITECTURE.name]
+        for name in names:
+            print(f"{name} is stale; run `make docs`.", file=sys.stderr)
+        return 1 if names else 0
     REFERENCE.mkdir(parents=True, exist_ok=True)
     for name in old:
         (REFERENCE / name).write_text(wanted[name], encoding="utf-8")
         print(f"Wrote docs/reference/{name}.")
+    if not is_drawn:
+        ARCHITECTURE.write_text(architecture, encoding="utf-8")
+        print(f"Drew the floors in {ARCHITECTURE.name}.")
+    for language in language_names():
+        missing = untranslated(language)
+        if missing:
+            print(f"{language}: {len(missing)} untranslated messages: {', '.join(missing)}")
     return 0
+
+
+def untranslated(language: str) -> list[str]:
+    """Return the keys that a language lacks in the domains for which it has a catalogue."""
+    english: list[str] = []
+    for path in sorted((CODE / "messages" / language).glob("*.po")):
+        english.extend(messages_of(path.stem, "en"))
+    return [key for key in english if not find_message(key, language)]
 
 
 def pages() -> dict[str, str]:
@@ -97,12 +121,62 @@ def index_page(made: Mapping[str, str]) -> str:
     return "# Reference\n\nMade from the code; a test compares it.\n\n" + "\n".join(lines)
 
 
+# Floors -------------------------------------------------------------------------------------------
+
+
+def with_floors(page: str) -> str:
+    """The page with today's picture between its two marks."""
+    before, _, rest = page.partition(FLOORS_BEGIN)
+    _, _, after = rest.partition(FLOORS_END)
+    return f"{before}{FLOORS_BEGIN}\n{floors_graph()}\n\n{FLOORS_END}{after}"
+
+
+def floors_graph() -> str:
+    """Rooms on their floors in Mermaid, with each import that no chain of other imports implies."""
+    house = ast.parse((ROOT / "tests" / "test_house.py").read_text(encoding="utf-8"))
+    floors = next(
+        ast.literal_eval(node.value)
+        for node in house.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FLOORS"
+    )
+    rooms = {room: level for level, floor in enumerate(floors) for room in floor}
+    rooms = {room: level for room, level in rooms.items() if (CODE / room).is_dir()}
+    imports = {room: _rooms_imported(room) & rooms.keys() for room in rooms}
+    lines = ["```mermaid", "flowchart TB"]
+    for level in reversed(range(len(floors))):
+        if here := sorted(room for room in rooms if rooms[room] == level):
+            lines.append(f'  subgraph floor{level}[" "]')
+            lines += [f'    {room}_["{room}/"]' for room in here]  # `graph` is a keyword
+            lines.append("  end")
+    for room in sorted(rooms, key=lambda room: (-rooms[room], room)):
+        implied = set().union(*(_reached(other, imports) for other in imports[room]))
+        lines += [f"  {room}_ --> {other}_" for other in sorted(imports[room] - implied)]
+    return "\n".join([*lines, "```"])
+
+
+def _rooms_imported(room: str) -> set[str]:
+    names: set[str] = set()
+    for path in (CODE / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names.add(node.module or "")
+            elif isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+    return {name.split(".")[1] for name in names if name.startswith("ombud.")} - {room}
+
+
+def _reached(room: str, imports: Mapping[str, set[str]]) -> set[str]:
+    return imports[room].union(*(_reached(other, imports) for other in imports[room]))
+
+
 # Settings -----------------------------------------------------------------------------------------
 
 
 def privacy_page() -> str:
     titles = ("model", "used by", "given", "`never`", "`redacted`")
-    rows = [(f"`{row.role}`", row.used_by, row.given, row.never, row.redacted) for row in EXPOSURES]
+    rows = [
+        (f"`{row.role}`", row.used_by, row.ordinary, row.never, row.redacted) for row in EXPOSURES
+    ]
     words = [
         "# What models are given",
         "Models that are not on this machine, by role: what each is given of an ordinary question, "
@@ -138,7 +212,7 @@ def settings_page() -> str:
         "Each of their tables holds:",
         _fields_table(PlanOverlay, "country.XX."),
         "An experiment holds as well:",
-        _fields_table(Experiment, "experiment.NAME.", only=("share", "countries", "off")),
+        _fields_table(Experiment, "experiment.NAME.", only=("share", "countries", "off", "since")),
         "## [[source]]",
         "One block a source, as many as there are. `type` says what kind it is; a folder, when it "
         "does not.",
@@ -444,6 +518,9 @@ FILLED_BY = {
     "statements": "the numbered statements",
     "passages": "the passages that the search found, numbered; of a test question those that it is "
     "made from",
+    "about": "who the asker of a case with a goal is",
+    "goal": "what they want",
+    "conversation": "what was asked and answered so far",
     "wanted": "one of the sections `type-…`",
     "reader": "the audience of the persona who asks",
     "theme": "what a message is about that no document answers",
@@ -503,7 +580,7 @@ SENT = {
     "before.",
     "stepback": "Strategy `stepback`: the broader question.",
     "synthesise": "Role `synthesise`: a test question of a kind, in a style, from passages, and a "
-    "second look at it (`ombud lab synth`).",
+    "second look at it (`ombud lab synth`); and the asker of cases with a goal.",
     "triplets": "Reads subject, predicate and object out of a passage, with "
     '`index.graph = "model"`.',
     "triage": "Whom a message is for, where a search asks a model but not `understand`.",

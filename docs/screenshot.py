@@ -16,6 +16,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from ombud.messages import message
+
 ROOT = Path(__file__).parents[1]
 CHROMIUM = Path("/usr/bin/chromium")
 TROUBLE = "A colleague keeps making remarks about my body. I do not know what to do."
@@ -145,7 +147,7 @@ def _take_desk(browser: Browser, url: str, target: Path) -> None:
         advisor.goto(f"{url}/desk")
         advisor.locator("#advisors button").first.click()
         advisor.locator("#waiting .card").first.click()
-        advisor.get_by_role("button", name="Take it").click()
+        advisor.get_by_role("button", name=message("desk.claim")).click()
         advisor.get_by_label("Your reply").fill(
             "Thank you for telling me. Are you safe at the moment?"
         )
@@ -154,7 +156,7 @@ def _take_desk(browser: Browser, url: str, target: Path) -> None:
         advisor.wait_for_selector("#suggestion .chip")
         advisor.wait_for_timeout(600)
         advisor.screenshot(path=str(target))
-        advisor.get_by_role("button", name="End and give back").click()
+        advisor.get_by_role("button", name=message("desk.end_button")).click()
         employee.wait_for_selector("#bar[data-state='returned']")
 
 

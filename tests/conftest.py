@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for phase in ("connect", "read", "write", "pool"):
         kept.setattr(DEFAULT_TIMEOUT_CONFIG, phase, PATIENCE)
     # An empty store takes .12 s of migrations, and .005 as a copy of one that they have made.
-    kept.setattr(database, "_migrate", migrating_once(database._migrate))
+    kept.setattr(database, "migrate", migrating_once(database.migrate))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -29,7 +29,7 @@ from ombud.cli.batch import question_of, read_lines
 from ombud.documents import front_matter
 from ombud.errors import OmbudError
 from ombud.ingest import sync_sources
-from ombud.lab import METRICS, read_cases, read_rubrics
+from ombud.lab import METRICS, read_cases, read_design, read_rubrics
 from ombud.prompts import HERE as PROMPTS
 from ombud.retrieve import read_glossary
 from ombud.settings import PLACES, Experiment, PlanOverlay, Settings, load
@@ -39,9 +39,7 @@ from ombud.web.api import router
 from ombud.web.live import advisor, employee
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")] + sorted(
-    ROOT.glob("docs/**/*.md")
-)
+PAGES = sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -168,6 +166,13 @@ def test_check_tells_a_stale_page_and_writing_mends_it(
     capsys.readouterr()
     assert generator().main(["--check"]) == 1
     assert capsys.readouterr().err == "docs/reference/cli.md is stale; run `make docs`.\n"
+
+
+def test_a_picture_of_floors_that_the_imports_do_not_make_is_replaced() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert "answer_ --> retrieve_" in page
+    edited = page.replace("answer_ --> retrieve_", "retrieve_ --> answer_")
+    assert generator().with_floors(edited) == page
 
 
 def _keys() -> Iterator[str]:
@@ -431,6 +436,8 @@ def test_toml_is_a_file_that_ombud_reads(tmp_path: Path) -> None:
             own.parent.mkdir(parents=True, exist_ok=True)
             path.rename(own)
             assert read_rubrics(tmp_path / "rubrics")["ours.one"].levels
+        elif "metrics" in keys:
+            assert read_design(path).claims
         elif "reply" in keys:
             path.rename(tmp_path / "replies.toml")
             assert advising.canned_replies(Workspace(tmp_path))
@@ -471,7 +478,7 @@ def test_csv_is_a_glossary(tmp_path: Path) -> None:
 
 def test_every_kind_of_block_is_looked_at() -> None:
     looked_at = {"sh", "console", "json", "jsonl", "toml", "yaml", "markdown", "csv", "python"}
-    assert {block.kind for block in all_blocks()} <= looked_at | {"text", ""}
+    assert {block.kind for block in all_blocks()} <= looked_at | {"mermaid", "text", ""}
 
 
 # Python -------------------------------------------------------------------------------------------

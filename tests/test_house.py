@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1] / "src" / "ombud"
 FLOORS = [
     {"errors", "types"},
     {"settings", "prompts", "store"},
-    {"models", "text", "charts"},
+    {"models", "text"},
     {"sources", "documents", "index", "graph", "handoff", "lab"},
     {"retrieve", "ingest"},
     {"answer"},
@@ -42,12 +42,16 @@ FLOORS = [
 FLOOR: dict[str, float] = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 FLOOR["masking"] = -0.5
 """Below floor 0: no error repeats a password."""
+FLOOR["messages"] = -0.5
+"""It knows nothing but its catalogues."""
 FLOOR["cache"] = -0.5
 """It knows nothing but the user's folders."""
 FLOOR["private_files"] = -0.5
 """It knows nothing but permissions."""
 FLOOR["cpu_time"] = -0.25
 """It knows only threads: models, the ask flow and channels count with it."""
+FLOOR["deadlines"] = -0.25
+"""It knows only the clock: models, search, the ask flow and the services wait by it."""
 FLOOR["proxies"] = -0.25
 """It knows only masking: settings, models and sources ask it where requests go."""
 FLOOR["registry"] = 0.5
@@ -376,7 +380,7 @@ def test_the_list_of_commands_waits_for_no_other_room() -> None:
         [sys.executable, "-c", listed], capture_output=True, text=True, check=True
     ).stdout.split()
     rooms = {name.split(".")[1] for name in loaded}
-    assert rooms <= {"cli", "errors", "masking", "settings", "types", "registry"}, rooms
+    assert rooms <= {"cli", "errors", "masking", "messages", "settings", "types", "registry"}, rooms
 
 
 def test_a_question_waits_for_no_client_of_what_it_does_not_call() -> None:

@@ -15,6 +15,7 @@ VALUES = (
     "counting", "other", "first", "second", "about", "claims", "claim", "number", "labels", "problem",
     "sentences", "label", "text", "what", "criteria", "levels", "grades", "example", "edges",
     "examples", "material", "matter", "statements", "passages", "reference", "answer", "marks", "wanted", "reader", "theme",
+    "goal", "conversation",
 )  # fmt: skip
 """What is put into prompts anywhere."""
 
@@ -236,3 +237,19 @@ def test_every_variant_has_all_sections_and_changes_one(task: str, model: str) -
     assert all(own.values())
     if model in variants(task):
         assert own != plain
+
+
+@pytest.mark.parametrize("model", ["", *variants("compose")])
+def test_every_model_is_asked_for_quotes_sums_and_conditions(model: str) -> None:
+    rules = load_sections("compose", model).words["format"]
+    assert all(
+        f"`{field}`" in rules for field in ("passages", "quotes", "conditions", "suggestions")
+    )
+    assert "write the sum out" in rules
+    assert "no sums" not in rules
+
+
+def test_a_model_is_not_told_that_being_ill_is_sensitive() -> None:
+    said = load("understand").text.partition("triage:")[2]
+    assert "ill" not in said.partition(";")[0].split()
+    assert "being ill" in said.partition('are "ordinary"')[0]

@@ -52,14 +52,14 @@ def test_a_missing_module_of_our_own_is_a_fault_and_said_as_one() -> None:
 
 def test_a_plugin_registers_under_the_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plugin_for_tests.py").write_text("class Engine:\n    pass\n")
-    install(tmp_path, monkeypatch, "[ombud.engine]\nmine = plugin_for_tests:Engine\n")
-    assert find("engine", "mine", {}).__module__ == "plugin_for_tests"
+    install(tmp_path, monkeypatch, "[ombud.part]\nmine = plugin_for_tests:Engine\n")
+    assert find("part", "mine", {}).__module__ == "plugin_for_tests"
     with pytest.raises(UnknownName) as wrong:
-        find("engine", "other", {"lance": "x:y"})
+        find("part", "other", {"lance": "x:y"})
     assert wrong.value.hint == "Known: lance, mine."
     with pytest.raises(UnknownName):
         find("chunker", "mine", {})
-    assert names("engine", {"lance": "x:y"}) == ("lance", "mine")
+    assert names("part", {"lance": "x:y"}) == ("lance", "mine")
     sys.modules.pop("plugin_for_tests")
 
 

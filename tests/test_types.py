@@ -112,10 +112,10 @@ def test_a_plan_has_bounds(wrong: dict[str, object]) -> None:
 
 def test_the_plan_of_the_contract() -> None:
     plan = Plan()
-    assert (plan.k, plan.pool, plan.rrf_k, plan.mode, plan.adaptive, plan.graph) == (
+    assert (plan.k, plan.pool, plan.rewrites, plan.mode, plan.adaptive, plan.graph) == (
         8,
         30,
-        60,
+        3,
         "hybrid",
         False,
         False,

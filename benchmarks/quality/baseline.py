@@ -25,14 +25,15 @@ from ombud.lab import (
     Mean,
     RecordedRun,
     RunOptions,
+    Tuning,
+    carry_out_design,
     cell_label,
     compare_runs,
     parse_grid,
     parse_metrics,
     read_cases,
-    read_run,
-    run_sweep,
     select_split,
+    sweep_design,
 )
 from ombud.store import list_documents
 from ombud.types import Case
@@ -112,13 +113,7 @@ def _corpus(title: str, workspace: Workspace, whole: Sequence[Case]) -> list[str
         study = f"baseline {title} {split} {source()}"
         # One at a time: with several, the seconds would be those of a queue.
         options = RunOptions(parse_metrics(USUAL), "", title, split, study=study, concurrency=1)
-        tools = Instruments(text_of=target.text_of)
-        runs = asyncio.run(
-            run_sweep(
-                cells, cases, target, workspace.store, options, embed=tools.embed, on_progress=tell
-            )
-        )
-        recorded = [read_run(workspace.store, run.id) for run in runs]
+        recorded = run_cells(target, workspace, options, cells, cases)
         lines += [
             "",
             f"### {split}, {len(cases)} cases",
@@ -191,6 +186,29 @@ def _figure(mean: Mean) -> str:
     if mean.low is None or mean.high is None:
         return f"{mean.value:.3f}"
     return f"{mean.value:.3f} ({mean.low:.3f} to {mean.high:.3f})"
+
+
+def run_cells(
+    target: LocalTarget,
+    workspace: Workspace,
+    options: RunOptions,
+    cells: Sequence[Cell],
+    cases: Sequence[Case],
+) -> list[RecordedRun]:
+    """Run every cell over the cases and return the runs in the order of the cells; one that was
+    stopped goes on."""
+    tuning = Tuning(
+        target,
+        workspace.store,
+        options,
+        objectives=(),
+        axes={},
+        instruments=lambda variant: Instruments(text_of=variant.text_of),
+        on_progress=tell,
+    )
+    design = sweep_design(options.study, list(map(str, options.metrics)), cells)
+    rows = asyncio.run(carry_out_design(tuning, design, cases)).rows
+    return [rows[cell_label(cell)] for cell in cells]
 
 
 def tell(step: str, done: int, total: int) -> None:

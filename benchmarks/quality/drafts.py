@@ -419,7 +419,9 @@ def _shown(body: Mapping[str, Any]) -> str:
 
 def _with_model(home: Path, server: Replay, **plan: Any) -> Workspace:
     models = {"chat": "openai:recorded", "base_url": server.url}
-    return Workspace(home, {"models": models, "plan": plan})
+    # What was recorded speaks of chunks, found by the model's texts alone.
+    as_recorded = {"own_words": False, "evidence": "chunk"}
+    return Workspace(home, {"models": models, "plan": {**as_recorded, **plan}})
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

@@ -24,8 +24,6 @@ from ombud.lab.metrics.answers import outcome_class
 from ombud.types import Answer, Message, Person
 
 READ = ASKED / "verdicts/fresh.jsonl"
-NOT_SURE = re.compile(r"^I am not sure\..*\n\n")
-HEADING = re.compile(r"\n\n(?=\*\*[^*\n]+\*\*\n\n)")
 ALIKE = 0.8
 """Share of the runs of three words of a quote that an answer must hold: rows of tables are quoted
 in several ways."""
@@ -46,8 +44,8 @@ class Told(NamedTuple):
 
     @property
     def leads(self) -> bool:
-        """Whether the best quote stands under the first heading."""
-        return holds(HEADING.split(NOT_SURE.sub("", self.answer.text))[0], self.gold)
+        """Whether the section that leads has the best quote."""
+        return any(holds(first.quote, self.gold) for first in self.answer.citations[:1])
 
     @property
     def shows(self) -> bool:

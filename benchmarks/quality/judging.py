@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path += [str(Path(__file__).parents[1] / "speed")]
+sys.path += [str(Path(__file__).parents[2] / part) for part in ("benchmarks/speed", "tests")]
 from record import ROOT, commit
 
-from ombud.lab import JudgeAlignment, Rating, RatingSet, align, read_ratings
+from lab.yardsticks import RatedText, read_ragchecker
+from ombud.lab import JudgeAlignment, Rating, align
+from ombud.lab.people.agreeing import Estimate
 
 DATA = ROOT.parent / "shared/data/judge/ragchecker"
 VERDICTS = ROOT / "tests/data/recorded/judge-verdicts.jsonl"
@@ -45,19 +47,17 @@ def main() -> None:
 
 
 def report() -> str:
-    labels = read_ratings(DATA / "human_labeled_data.json")
+    labels, texts = read_ragchecker(DATA / "human_labeled_data.json")
     judged = {name: graded([name]) for name in RUBRICS}
     ours = graded(RUBRICS)
     pairs = sorted(ours)
     lines = [HEAD.format(pairs=len(pairs)), f"## Measured, {commit()}\n\n"]
     for criterion in CRITERIA:
         ratings = [
-            rating
-            for rating in labels.ratings
-            if rating.criterion == criterion and rating.item in ours
+            rating for rating in labels if rating.criterion == criterion and rating.item in ours
         ]
         checker = baseline(criterion, pairs)
-        sides = {"our rubrics, mean of four": ours, "RAGChecker": checker, "token F1": f1(labels)}
+        sides = {"our rubrics, mean of four": ours, "RAGChecker": checker, "token F1": f1(texts)}
         sides |= {f"our `{name}` alone": judged[name] for name in RUBRICS}
         lines.append(f"### {criterion}\n\n| who | Pearson | Spearman |\n|---|---|---|\n")
         for name, scores in sides.items():
@@ -96,11 +96,11 @@ def baseline(criterion: str, pairs: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def f1(labels: RatingSet) -> dict[str, float]:
+def f1(texts: Mapping[str, RatedText]) -> dict[str, float]:
     from ombud.lab import TEXT_METRICS
 
     found: dict[str, float] = {}
-    for item, text in labels.texts.items():
+    for item, text in texts.items():
         first, second = (
             TEXT_METRICS["token_f1"](answer, text.reference) for answer in text.answers
         )
@@ -114,13 +114,11 @@ def of(ratings: Sequence[Rating], scores: Mapping[str, float]) -> JudgeAlignment
 
 
 def row(name: str, found: JudgeAlignment) -> str:
-    own = found.correlation
-    return f"| {name} | {shown(own.pearson)} | {shown(own.spearman)} |\n"
+    return f"| {name} | {shown(found.pearson)} | {shown(found.spearman)} |\n"
 
 
-def shown(found: tuple[float | None, ...]) -> str:
-    value, low, high = found
-    return f"{value:.3f} [{low:.3f}, {high:.3f}]"
+def shown(found: Estimate) -> str:
+    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 
 def difference(

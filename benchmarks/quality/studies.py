@@ -7,7 +7,6 @@ apart, see tests/data/recorded), the model's strategies. Settings are chosen on 
 are then reported on test. Writes docs/results/retrieval.md. Stopped in the middle, it goes on. Run:
 make studies [STUDIES="strategy fusion"]"""
 
-import asyncio
 import platform
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
-from baseline import handbooks, own_cases, tell
+from baseline import handbooks, own_cases, run_cells
 from corpora import as_read
 from record import ROOT, SHARED, commit, say, source
 
@@ -32,8 +31,6 @@ from ombud.lab import (
     parse_grid,
     parse_metrics,
     read_cases,
-    read_run,
-    run_sweep,
     select_split,
 )
 from ombud.types import Case
@@ -58,11 +55,6 @@ SHARES = "".join(
 ).rstrip(", ")
 STUDIES = (
     Study(
-        "strategy",
-        "What can be done to the question without a model?",
-        (("plan.strategies=standard", "plan.glossary=true,false"), ("plan.strategies=feedback",)),
-    ),
-    Study(
         "mode",
         "Words, vectors or both; BM25 or TF-IDF?",
         (("plan.mode=sparse", "plan.weighting=bm25,tfidf"), ("plan.mode=dense,hybrid",)),
@@ -70,10 +62,9 @@ STUDIES = (
     Study(
         "fusion",
         "How are the legs joined?",
-        (("plan.fusion=rrf,combsum,combmnz,weighted", f"plan.weights=[{SHARES}]"),),
+        (("plan.fusion=rrf,combsum,weighted", f"plan.weights=[{SHARES}]"),),
     ),
     Study("late", "What does late interaction add?", (("plan.late=0,1,2,4",),)),
-    Study("reranker", "Does reordering by diversity help?", (("plan.reranker=none,mmr",),)),
     Study(
         "chunker",
         "How are documents cut?",
@@ -85,7 +76,7 @@ STUDIES = (
     Study(
         "form",
         "What is indexed of a passage?",
-        (("index.header=true,false",), ("index.tables=markdown",), ("index.vectors=paragraphs",)),
+        (("index.header=true,false",), ("index.tables=markdown",)),
     ),
     Study(
         "model",
@@ -95,7 +86,6 @@ STUDIES = (
                 "plan.strategies=standard,understand,keywords,hyde,stepback,rewrite,reformulate,multi",
             ),
             ("plan.strategies=hyde", "plan.hyde_for=sparse,dense"),
-            ("plan.strategies=stepback", "plan.stepback_with_question=false"),
             ("plan.strategies=understand+standard,hyde+keywords", "plan.strategy_mode=all"),
         ),
         recorded=True,
@@ -136,17 +126,7 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
             target = LocalTarget(asked)
             named = f"{study.name} {title} {split} {source()}"
             options = RunOptions(parse_metrics(METRICS), "", title, split, study=named)
-            runs = asyncio.run(
-                run_sweep(
-                    cells,
-                    cases,
-                    target,
-                    workspace.store,
-                    options,
-                    on_progress=tell,
-                )
-            )
-            recorded = [read_run(workspace.store, run.id) for run in runs]
+            recorded = run_cells(target, workspace, options, cells, cases)
             labelled = " (recorded)" if study.recorded else ""
             lines += [
                 "",
@@ -163,7 +143,8 @@ def _model(workspace: Workspace) -> Iterator[Workspace]:
     """The same workspace with a model behind it that says what was recorded."""
     known = as_read(read_recorded(RECORDED), workspace, own_cases())
     with replay(known) as server:
-        flags = {"models": {"chat": "openai:recorded", "base_url": server.url}}
+        models = {"chat": "openai:recorded", "base_url": server.url}
+        flags = {"models": models, "plan": {"own_words": False}}  # each strategy alone
         asked = Workspace(workspace.home, flags)
         try:
             yield asked

@@ -16,6 +16,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 sys.path += [str(Path(__file__).parents[1] / "speed"), str(Path(__file__).parents[2] / "tests")]
 from baseline import handbooks
@@ -34,6 +35,7 @@ from record import ROOT
 from models.replaying import Replay, replay
 from ombud.app import Workspace, asking
 from ombud.lab import split_of
+from ombud.models.chat.model_client import CallPolicy
 
 ASKED = re.compile(r"^Claim (?P<number>\d+), citing [^:]*: (?P<claim>.*)$", re.MULTILINE)
 FILES = {"read": RECORDED / "verdicts.jsonl", "unread": RECORDED / "verdicts-unread.jsonl"}
@@ -97,14 +99,15 @@ def _tried(part: str) -> Iterator[Tried]:
 
 
 def _workspaces(server: Replay) -> dict[str, Workspace]:
+    # What was not recorded is no outage.
+    patient = partial(CallPolicy, breaker_failures=1000)
+    patch("ombud.models.chat.roles.CallPolicy", patient).start()
     models = {
         "chat": "openai:recorded",
         "base_url": server.url,
         "roles": {"verify": ["openai:recorded"]},
-        # What was not recorded is no outage.
-        "breaker_failures": 1000,
     }
-    plan = {"refine": False}
+    plan = {"refine": False, "own_words": False, "evidence": "chunk"}
     return {
         "sample": Workspace(
             ROOT / "sample", {"models": models, "plan": {"strategies": ["standard"], **plan}}

@@ -141,7 +141,7 @@ async def _measure(
 
 
 async def _calls(chat: Chat, count: int, spent: Callable[[], float]) -> list[Timed]:
-    from ombud.answer.compose.drafts import Draft
+    from ombud.answer.proof.drafts import Draft
 
     prompt = (
         '<passage label="G1" title="Leave">\nEveryone has 26 days of leave.\n</passage>\n'

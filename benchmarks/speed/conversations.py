@@ -38,8 +38,6 @@ OMBUD = str(Path(sys.executable).parent / "ombud")
 SETTINGS = """
 [server]
 requests_per_minute = 0
-person_requests_per_minute = 0
-messages_per_minute = 0
 [models]
 embedder = "none"
 [[source]]

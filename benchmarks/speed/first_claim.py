@@ -32,7 +32,6 @@ from ombud.types import Question
 SETTINGS = """
 [server]
 requests_per_minute = 0
-person_requests_per_minute = 0
 [models]
 chat = "openai:scripted"
 base_url = "{url}"

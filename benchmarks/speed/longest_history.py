@@ -48,9 +48,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         shutil.copytree(ROOT / "sample" / "handbook", home / "handbook")
-        settings = (
-            "[server]\nport = 8399\nrequests_per_minute = 0\nperson_requests_per_minute = 0\n"
-        )
+        settings = "[server]\nport = 8399\nrequests_per_minute = 0\n"
         (home / "ombud.toml").write_text(settings + "person_cpu_seconds = 0\n", encoding="utf-8")
         subprocess.run(
             [OMBUD, "sync", home / "handbook"], check=True, capture_output=True, cwd=folder

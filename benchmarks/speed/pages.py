@@ -32,7 +32,6 @@ from web.weighing import weigh
 SETTINGS = """
 [server]
 requests_per_minute = 0
-person_requests_per_minute = 0
 [[source]]
 type = "folder"
 name = "handbook"

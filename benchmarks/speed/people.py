@@ -37,7 +37,6 @@ from ombud.types import Person
 SETTINGS = """
 [server]
 requests_per_minute = 0
-person_requests_per_minute = 0
 [identity]
 kind = "local"
 [[source]]

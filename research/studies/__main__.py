@@ -31,8 +31,13 @@ if TYPE_CHECKING:
     from research.studies.design import Study
     from research.training.router.comparing import RouterScores
 
+ONE_STRATEGY_OF_CHUNKS = ("own_words=false", "evidence=chunk")
+"""A study compares strategies, each alone, and counts chunks as they were cut."""
 SEARCH = typer.Option(
     False, "--search", help="Search only, answer nothing: what retrieval alone can tell."
+)
+JUDGE = typer.Option(
+    True, "--judge/--no-judge", help="Lead with the study's own scores where a judge is set up."
 )
 SOURCES = typer.Option(
     [],
@@ -43,7 +48,9 @@ EMBEDDERS = typer.Option(
     [], "--embedder", help="One more embedder to compare (natwest, persona); may be repeated."
 )
 GENERATORS = typer.Option(
-    [], "--generator", help="One more chat model to compare (persona); may be repeated."
+    [],
+    "--generator",
+    help="One more chat model to compare (persona; hypa asks it alone); may be repeated.",
 )
 HELD = typer.Option(
     [],
@@ -52,8 +59,8 @@ HELD = typer.Option(
 )
 
 
-def experiment(
-    name: str = typer.Argument(help="wombat, natwest, eva, hypa or persona."),
+def carry_out_study(
+    name: str = typer.Argument(help="One of those listed below."),
     dataset: Path = DATASET,
     metrics: str = typer.Option("", "--metrics", help="More metrics, such as hypa.good."),
     to: Path | None = typer.Option(None, "--out", help="Where the report goes, as Markdown."),
@@ -62,6 +69,7 @@ def experiment(
     seed: int = SEED,
     tags: list[str] = TAGS,
     search: bool = SEARCH,
+    judge: bool = JUDGE,
     sources: list[str] = SOURCES,
     embedders: list[str] = EMBEDDERS,
     generators: list[str] = GENERATORS,
@@ -82,17 +90,19 @@ def experiment(
 
         workspace = lab_workspace()
         axes = StudyAxes(tuple(sources), tuple(embedders), tuple(generators))
-        study = find_study(name, axes, searched=search)
+        can_judge = judge and workspace.models.chat("judge") is not None
+        study = find_study(name, axes, searched=search, judged=can_judge)
         study = _with_router(study, workspace, held)
         cases, notes = chosen_cases(dataset, split, sample, seed, tags)
         named = [*study.metrics, *filter(None, metrics.split(","))]
+        given = [*ONE_STRATEGY_OF_CHUNKS, *plan]
         options = study_options(
-            dataset, name, named, plan=plan, concurrency=concurrency, seconds=seconds
+            dataset, name, named, plan=given, concurrency=concurrency, seconds=seconds
         )
         with progress(not as_json) as on_progress:
             asked = target_of(workspace, target, seconds, on_progress)
             tuning = make_tuning(workspace, asked, options, {}, on_progress)
-            work = carry_out(study, tuning, cases, _available(workspace))
+            work = carry_out(study, tuning, cases, _available(workspace, generators))
             outcome = complete(work, asked)
         made = _made(workspace, split, notes)
         columns = list(map(str, options.metrics))
@@ -106,17 +116,16 @@ def experiment(
 def _written(
     outcome: "StudyOutcome", dataset: str, made: str, metrics: list[str], to: Path | None
 ) -> str:
-    """The report; in a file, with its chart beside it, where one is named."""
-    from research.studies.writing import study_chart, study_markdown
+    """The report; in a file, with its charts beside it, where one is named."""
+    from research.studies.writing import study_charts, study_markdown
 
     report = study_markdown(outcome, dataset=dataset, made=made, metrics=metrics)
     if to is None:
         return report
-    chart = study_chart(outcome, metrics[0])
-    if chart:
-        picture = to.with_suffix(".svg")
+    for table, chart in study_charts(outcome, metrics[0]).items():
+        picture = to.with_name(f"{to.stem}-{table.lower().replace(' ', '-')}.svg")
         write_file(picture, chart)
-        report += f"\n![{metrics[0]} by k]({picture.name})\n"
+        report += f"\n![{table}: {metrics[0]}]({picture.name})\n"
     write_file(to, report)
     return report
 
@@ -153,8 +162,10 @@ def _judged(workspace: "Workspace", held: Sequence[Path]) -> "list[RouterScores]
     return judge_by_router(router, sets, "own")
 
 
-def _available(workspace: "Workspace") -> set[str]:
+def _available(workspace: "Workspace", generators: Sequence[str]) -> set[str]:
     found: set[str] = set()
+    if generators:
+        found.add("second chat model (--generator)")
     if workspace.models.chat("compose"):
         found.add("chat model")
     if workspace.settings.models.reranker:
@@ -181,13 +192,22 @@ def _outcome_json(outcome: "StudyOutcome") -> dict[str, Any]:
     claims: list[dict[str, Any]] = []
     for one in outcome.claims:
         contrast = contrast_json(one.contrast) if one.contrast else None
-        claims.append({"said": one.claim.said, "here": one.verdict, "contrast": contrast})
+        said = {"said": one.claim.said, "stated": one.claim.stated, "here": one.verdict}
+        claims.append(said | {"contrast": contrast})
     again = run_json(outcome.again) if outcome.again else None
     return {"study": outcome.study.title, "rows": rows, "claims": claims, "first_again": again}
 
 
+def _listed() -> str:
+    """The studies that there are, each on a line of its own."""
+    from research.studies.carrying import STUDIES, find_study
+
+    lines = [f"  {name:<8} {find_study(name).title}" for name in STUDIES]
+    return "\n".join(["\b", "Studies:", *lines])
+
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command()(experiment)
+app.command(no_args_is_help=True, epilog=_listed())(carry_out_study)
 
 if __name__ == "__main__":
     with command_process():

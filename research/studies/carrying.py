@@ -1,23 +1,14 @@
-"""Carrying a study out: each row a run that is kept, each claim a paired test."""
+"""Carrying a study out: each row a run that is kept, each claim checked on them."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ombud.errors import LabError, UnknownName
 from ombud.lab.metrics.parsing import TIMED, is_answer_metric
-from ombud.lab.report.comparing import (
-    LEVEL,
-    Contrast,
-    RecordedRun,
-    compare_runs,
-    direction,
-    read_run,
-)
-from ombud.lab.runs.target import Target
-from ombud.lab.runs.timing import time_runs
-from ombud.lab.statistics import holm, smallest_difference
-from ombud.lab.tuning.searching import Tuning, ask_cell
-from ombud.types import Case, Run
+from ombud.lab.report.claims import ClaimOutcome, check_claims
+from ombud.lab.report.comparing import RecordedRun
+from ombud.lab.tuning.searching import Tuning, ask_cell, time_in_turn
+from ombud.types import Case
 from research.studies.design import Study, StudyAxes, StudyClaim, StudyRow
 from research.studies.eva import eva_study
 from research.studies.hypa import hypa_study
@@ -33,47 +24,8 @@ STUDIES: dict[str, Callable[[StudyAxes], Study]] = {
     "persona": persona_study,
 }
 TIMED_CASES = 20
-"""Asked of every row of a table that is timed in turn."""
+"""Asked of every row that is timed."""
 Recorded = tuple[StudyRow, RecordedRun | None]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimOutcome:
-    """Whether a claim holds on these cases."""
-
-    claim: StudyClaim
-    contrast: Contrast | None
-    """better minus worse; None where one of the rows was not run."""
-
-    @property
-    def verdict(self) -> str:
-        """A sentence's end: holds, does not hold, cannot be told with n cases, or why not asked."""
-        contrast = self.contrast
-        if contrast is None:
-            return "not run here"
-        found = contrast.comparison
-        if found.difference is None:
-            return "cannot be told: no case has a value"
-        if self.claim.margin:
-            return self._within_margin()
-        if contrast.adjusted is None or contrast.adjusted > LEVEL:
-            least = f": nothing under {found.detectable:.2f}" if found.detectable else ""
-            return f"cannot be told with {found.pairs} cases{least}"
-        sign = -1 if self.claim.is_less else direction(self.claim.metric) or 1
-        return "holds" if found.difference * sign > 0 else "does not hold: the opposite does"
-
-    def _within_margin(self) -> str:
-        """By the interval: a test cannot show that two are alike."""
-        found = self.contrast.comparison if self.contrast else None
-        if found is None or found.low is None or found.high is None:
-            return "cannot be told: too few documents for an interval"
-        sign = direction(self.claim.metric) or 1
-        worst, best = sorted((found.low * sign, found.high * sign))
-        if worst >= -self.claim.margin:
-            return "holds"
-        if best < -self.claim.margin:
-            return "does not hold: it loses more"
-        return f"cannot be told with {found.pairs} cases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +39,28 @@ class StudyOutcome:
     """The first row once more, where the study asks for it."""
 
 
-def find_study(name: str, axes: StudyAxes | None = None, *, searched: bool = False) -> Study:
-    """searched: only what a search alone can tell, without answers. Raises UnknownName."""
+def find_study(
+    name: str, axes: StudyAxes | None = None, *, searched: bool = False, judged: bool = False
+) -> Study:
+    """searched: only what a search alone can tell, without answers. judged: led by the study's own
+    scores, which a judge gives. Raises UnknownName."""
     if name not in STUDIES:
         raise UnknownName(f"No study is called `{name}`.", hint=f"There are: {', '.join(STUDIES)}.")
     study = STUDIES[name](axes or StudyAxes())
-    return _searched(study) if searched else study
+    if searched:
+        return _searched(study)
+    return _judged_first(study) if judged else study
+
+
+def _judged_first(study: Study) -> Study:
+    claims = [replace(claim, metric=claim.judged or claim.metric) for claim in study.claims]
+    grouped = study.grouped or study.metrics[:1]
+    return replace(
+        study,
+        metrics=(*study.judged, *study.metrics),
+        claims=tuple(claims),
+        grouped=(*study.judged[:1], *grouped),
+    )
 
 
 def _searched(study: Study) -> Study:
@@ -149,8 +117,9 @@ async def carry_out(
         again = await ask_cell(tuning, study.rows[0].cell, cases, "once more ")
     if study.timed:
         runs = await _timed(runs, study.timed, tuning)
-    claims = _judged([_contrast(claim, by_label) for claim in study.claims])
-    return StudyOutcome(study, len(cases), tuple(runs), tuple(claims), again)
+        by_label = {row.label: run for row, run in runs if run}
+    claims = check_claims(study.claims, by_label)
+    return StudyOutcome(study, len(cases), tuple(runs), claims, again)
 
 
 def _can_run(row: StudyRow, available: Collection[str]) -> bool:
@@ -158,65 +127,18 @@ def _can_run(row: StudyRow, available: Collection[str]) -> bool:
     return set(needed) <= set(available)
 
 
-async def _timed(runs: Sequence[Recorded], table: str, tuning: Tuning) -> list[Recorded]:
-    """The runs again, those of the table with their times; they are taken once, all together."""
+async def _timed(
+    runs: Sequence[Recorded], labels: Collection[str], tuning: Tuning
+) -> list[Recorded]:
+    """The runs again, those of these rows with their times; they are taken once, all together."""
     places: dict[int, RecordedRun] = {}
-    variants: dict[str, Target] = {}
     for place, (row, run) in enumerate(runs):
-        if run is not None and row.table == table:
+        if run is not None and row.label in labels:
             places[place] = run
-            variants[run.run.id] = tuning.variant_of(run.run.config.get("changed", {}))
-    timed = [run for run in places.values() if TIMED in run.metrics]
-    if len(places) > 1 and len(timed) < len(places):
-
-        def variant(run: Run) -> Target:
-            return variants[run.id]
-
-        await time_runs(
-            [run.run for run in places.values()],
-            tuning.store,
-            variant,
-            cases=TIMED_CASES,
-            on_progress=tuning.on_progress,
-        )
-    read = list(runs)
-    for place, run in places.items():
-        read[place] = (runs[place][0], read_run(tuning.store, run.run.id))
-    return read
-
-
-def _contrast(claim: StudyClaim, runs: dict[str, RecordedRun]) -> ClaimOutcome:
-    if claim.better not in runs or claim.worse not in runs:
-        return ClaimOutcome(claim, None)
-    rows = compare_runs(
-        runs[claim.worse], runs[claim.better], by=["overall"], metrics=[claim.metric]
-    )
-    return ClaimOutcome(claim, rows[0])
-
-
-def _judged(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
-    """p, and what so many cases could show, corrected over the claims of the study that are
-    tested; those with a margin are not."""
-    ps: dict[int, float] = {}
-    for number, outcome in enumerate(outcomes):
-        contrast = outcome.contrast
-        if contrast and contrast.comparison.p is not None and not outcome.claim.margin:
-            ps[number] = contrast.comparison.p
-    corrected = holm(ps)
-    judged: list[ClaimOutcome] = []
-    for number, outcome in enumerate(outcomes):
-        contrast = outcome.contrast
-        if contrast:
-            found = contrast.comparison
-            least = None
-            if found.error is not None:
-                least = smallest_difference(
-                    found.error, found.clusters, comparisons=max(1, len(ps))
-                )
-            contrast = replace(
-                contrast,
-                comparison=replace(found, detectable=least),
-                adjusted=corrected.get(number),
-            )
-        judged.append(replace(outcome, contrast=contrast))
-    return judged
+    if len(places) < 2 or all(TIMED in run.metrics for run in places.values()):
+        return list(runs)
+    timed = list(runs)
+    again = await time_in_turn(tuning, list(places.values()), TIMED_CASES)
+    for place, run in zip(places, again, strict=True):
+        timed[place] = (runs[place][0], run)
+    return timed

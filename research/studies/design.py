@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Need = Literal["", "chat model", "reranker", "chat model and reranker"]
+from ombud.lab.report.claims import TestedClaim
+
+Need = Literal[
+    "", "chat model", "reranker", "chat model and reranker", "second chat model (--generator)"
+]
+NO_FIGURE = "without a figure"
+"""Of a claim that a study states in words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +34,18 @@ class StudyRow:
     """As of a sweep: `plan.*`, `index.*`, `models.*`."""
     needs: Need = ""
     """Without it the row is shown and not run."""
-    paper: str = ""
-    """The study's own figure of this row, as printed; empty where it gave none that we know."""
+    paper: tuple[str, ...] = ()
+    """The study's own figures of this row, as published, in the order of its `paper_metrics`."""
     table: str = ""
     """Which of the study's tables it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
-class StudyClaim:
-    """One row is better than another in one metric, or as good."""
-
-    said: str
-    metric: str
-    better: str
-    """Label of a row."""
-    worse: str
-    is_known: bool = False
-    """The study is known to say so; else its design asks it, and we do not know what it found."""
+class StudyClaim(TestedClaim):
+    judged: str = ""
+    """The metric where a judge is set up; empty: `metric` there too."""
     found: str = ""
     """The metric where nothing is answered and only a search is measured; empty: none can tell."""
-    is_less: bool = False
-    """Better is less, of a metric that is neither better nor worse by itself."""
-    margin: float = 0.0
-    """Above 0: `better` is claimed to lose no more than this, and the interval decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,9 @@ class Study:
     metrics: tuple[str, ...]
     rows: tuple[StudyRow, ...]
     claims: tuple[StudyClaim, ...] = ()
-    paper_metric: str = ""
+    judged: tuple[str, ...] = ()
+    """The study's own scores, given by a judge; where one is set up they lead."""
+    paper_metrics: tuple[str, ...] = ()
     """What the study's own figures measure."""
     lines: str = ""
     """The table whose first metric is drawn by k, one line for the rest of a label."""
@@ -75,8 +72,8 @@ class Study:
     """A group, such as country, by which each claim is tested as well."""
     repeated: bool = False
     """The first row is run twice: how far do two runs of the same differ?"""
-    timed: str = ""
-    """The table whose rows are timed in turn, on the same questions."""
+    timed: tuple[str, ...] = ()
+    """Labels of the rows that are timed in turn, on the same questions."""
     saves: str = ""
     """Label of the row beside which it is shown what each row saves of `saved`."""
     saved: tuple[str, ...] = ("words@10", "tokens")

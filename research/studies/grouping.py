@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from ombud.lab.report.claims import ClaimOutcome
 from ombud.lab.report.comparing import RecordedRun, compare_runs
 from ombud.lab.report.summary import Group
 from ombud.types import Case
-from research.studies.carrying import ClaimOutcome, Recorded, StudyOutcome
+from research.studies.carrying import Recorded, StudyOutcome
 from research.studies.tables import (
     between,
     digits_of,

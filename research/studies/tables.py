@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from ombud.lab.metrics.parsing import find_measure
 from ombud.lab.report.comparing import RecordedRun
-from ombud.lab.runs.sweeping import quality
 from ombud.lab.statistics import Comparison
 
 DIGITS = {"words": 0, "tokens": 0, "US dollars": 5}
@@ -22,7 +21,7 @@ def table_line(cells: Sequence[str]) -> str:
 
 def shown(run: RecordedRun, metric: str) -> str:
     """Its mean with the interval; a dash where no case has a value."""
-    found = quality(run, metric)
+    found = run.overall(metric).mean
     if found.value is None:
         return "–"
     digits = digits_of(metric)

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ombud.charts import Series, draw_lines
-from ombud.lab.metrics.parsing import TIMED
+from ombud.lab.judges.asking import INVALID
+from ombud.lab.metrics.parsing import TIMED, parse_metrics, split_judged
+from ombud.lab.report.claims import ClaimOutcome
 from ombud.lab.report.comparing import RecordedRun, changes, compare_runs
-from ombud.lab.runs.sweeping import quality
-from research.studies.carrying import ClaimOutcome, Recorded, StudyOutcome
+from ombud.lab.report.plotting import Interval, Series, draw_intervals, draw_lines
+from ombud.lab.report.wording import unit_of
+from research.studies.carrying import Recorded, StudyOutcome
 from research.studies.design import StudyRow
 from research.studies.grouping import contrasts_by_group, means_by_group, medians_by_row
 from research.studies.tables import between, shown, shown_p, table_line, table_lines
@@ -43,22 +45,38 @@ def study_markdown(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def study_chart(outcome: StudyOutcome, metric: str) -> str:
-    """Score by k, one line a strategy (Wombat's figure 3), as SVG; empty where there is none."""
-    lines: dict[str, list[tuple[float, float, float | None, float | None]]] = {}
-    for row, run in outcome.runs:
-        place = _K.search(row.label) if row.table == outcome.study.lines else None
-        if run is None or place is None:
-            continue
-        found = quality(run, metric)
+def study_charts(outcome: StudyOutcome, metric: str) -> dict[str, str]:
+    """Table -> its rows in one metric as SVG, each with its interval; Wombat's figure 3 by k, one
+    line a strategy. Without those of which fewer than two rows were run."""
+    charts: dict[str, str] = {}
+    for name in dict.fromkeys(row.table for row, _ in outcome.runs):
+        rows = [(row, run) for row, run in outcome.runs if run and row.table == name]
+        if len(rows) > 1:
+            drawn = _by_k(rows, metric) if name and name == outcome.study.lines else ""
+            charts[name or "Results"] = drawn or _by_row(rows, name, metric)
+    return charts
+
+
+def _by_row(rows: Sequence[tuple[StudyRow, RecordedRun]], name: str, metric: str) -> str:
+    intervals: list[Interval] = []
+    for row, run in rows:
+        found = run.overall(metric).mean
         if found.value is not None:
+            intervals.append(Interval(row.label, "", found.value, found.low, found.high))
+    return draw_intervals(f"{name or 'Results'}: {metric}", intervals, unit=unit_of(metric))
+
+
+def _by_k(rows: Sequence[tuple[StudyRow, RecordedRun]], metric: str) -> str:
+    lines: dict[str, list[tuple[float, float, float | None, float | None]]] = {}
+    for row, run in rows:
+        place = _K.search(row.label)
+        found = run.overall(metric).mean
+        if place and found.value is not None:
             label = row.label[: place.start()].rstrip(", ")
             point = (float(place[1]), found.value, found.low, found.high)
             lines.setdefault(label, []).append(point)
     series = [Series(label, points) for label, points in lines.items()]
-    if not series:
-        return ""
-    return draw_lines(f"{metric} by k", ("k", metric), series)
+    return draw_lines(f"{metric} by k", ("k", metric), series) if series else ""
 
 
 def _claims(claims: Sequence[ClaimOutcome]) -> Iterator[str]:
@@ -78,30 +96,39 @@ def _claims(claims: Sequence[ClaimOutcome]) -> Iterator[str]:
         compared = f"{claim.metric}: “{claim.better}” {order} “{claim.worse}”"
         if claim.margin:
             compared += f", by no less than -{claim.margin:g}; the interval decides"
-        who = "the study" if claim.is_known else "its design asks"
+        who = f"the study ({claim.stated})" if claim.stated else "its design asks"
         yield table_line([claim.said, who, compared, difference, p, pairs, outcome.verdict])
 
 
 def _table(outcome: StudyOutcome, name: str, metrics: Sequence[str]) -> Iterator[str]:
+    study = outcome.study
     rows = [(row, run) for row, run in outcome.runs if row.table == name]
-    columns = [*metrics, TIMED] if name and name == outcome.study.timed else list(metrics)
-    lines = [["", *columns]]
+    is_timed = any(row.label in study.timed for row, _ in rows)
+    columns = [*metrics, TIMED] if is_timed else list(metrics)
+    _, judged = split_judged(parse_metrics(",".join(metrics)))
+    of_judge = list(map(str, judged))
+    counts = [f"n of {columns[0]}", *(["invalid verdicts"] if of_judge else [])]
+    lines = [["", *columns, *counts]]
     for row, run in rows:
-        lines.append([row.label, *_figures(row, run, columns)])
-    lines += _coverage(rows, columns)
-    _add_own_figures(lines, rows, outcome.study.paper_metric)
+        lines.append([row.label, *_figures(row, run, columns), *_counted(run, columns, of_judge)])
+    lines.append(["cases with a value", *_coverage(rows, columns), *([""] * len(counts))])
+    _add_own_figures(lines, rows, study.paper_metrics)
     yield f"## {name or 'Results'}\n"
     yield from table_lines(lines[0])
     yield from map(table_line, lines[1:])
 
 
-def _add_own_figures(lines: list[list[str]], rows: Sequence[Recorded], metric: str) -> None:
-    """The study's own figures as the last column, where it has some."""
-    own = [row.paper for row, _ in rows]
-    if any(own):
-        column = [f"the study ({metric})", *own, ""]
-        for line, figure in zip(lines, column, strict=False):
-            line.append(figure)
+def _add_own_figures(
+    lines: list[list[str]], rows: Sequence[Recorded], metrics: Sequence[str]
+) -> None:
+    """The study's own figures as the last columns, where it has some."""
+    if not any(row.paper for row, _ in rows):
+        return
+    empty = [""] * len(metrics)
+    head = [f"the study ({metric})" for metric in metrics]
+    columns = [head, *(list(row.paper) or empty for row, _ in rows), empty]
+    for line, figures in zip(lines, columns, strict=True):
+        line += figures
 
 
 def _figures(row: StudyRow, run: RecordedRun | None, columns: Sequence[str]) -> list[str]:
@@ -110,16 +137,29 @@ def _figures(row: StudyRow, run: RecordedRun | None, columns: Sequence[str]) -> 
     return [shown(run, metric) for metric in columns]
 
 
-def _coverage(rows: Sequence[Recorded], columns: Sequence[str]) -> list[list[str]]:
+def _counted(run: RecordedRun | None, columns: Sequence[str], judged: Sequence[str]) -> list[str]:
+    """How many cases the leading metric stands on and, where a judge was asked, how many of its
+    verdicts were invalid."""
+    if run is None:
+        return ["–"] * (2 if judged else 1)
+    counted = [str(run.overall(columns[0]).mean.valid)]
+    if judged:
+        scores = [score for score in run.scores if score.metric in judged]
+        invalid = [score for score in scores if (score.reason or "").startswith(INVALID)]
+        counted.append(f"{len(invalid)} of {len(scores)}")
+    return counted
+
+
+def _coverage(rows: Sequence[Recorded], columns: Sequence[str]) -> list[str]:
     """How many cases have a value at all, in the first run; what has none has no mean."""
     runs = [run for _, run in rows if run]
     if not runs:
-        return []
-    cells = ["n"]
+        return ["–"] * len(columns)
+    cells: list[str] = []
     for metric in columns:
-        found = quality(runs[0], metric)
+        found = runs[0].overall(metric).mean
         cells.append(f"{found.valid} of {found.total}")
-    return [cells]
+    return cells
 
 
 def _saved(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:
@@ -143,8 +183,8 @@ def _saved(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:
 
 
 def _share_saved(against: RecordedRun, run: RecordedRun, metric: str) -> str:
-    whole = quality(against, metric).value
-    own = quality(run, metric).value
+    whole = against.overall(metric).mean.value
+    own = run.overall(metric).mean.value
     if not whole or own is None:
         return "–"
     return f"{1 - own / whole:.0%}"
@@ -160,7 +200,7 @@ def _deviation(outcome: StudyOutcome, metrics: Sequence[str]) -> Iterator[str]:
     yield from table_lines(["", "first", "second", "cases that differ", "mean deviation of a case"])
     for metric in metrics:
         apart = [abs(one.difference or 0.0) for one in changes(first, again, metric)]
-        deviation = sum(apart) / max(1, quality(first, metric).valid)
+        deviation = sum(apart) / max(1, first.overall(metric).mean.valid)
         yield table_line(
             [
                 metric,

@@ -109,24 +109,17 @@ def grouped_folds(groups: Sequence[str], folds: int = FOLDS) -> Iterator[tuple[A
 def _untaught_weights(
     texts: Sequence[str], classes: int, recipe: Recipe, reading: linear.FeatureReading
 ) -> linear.LinearWeights:
-    """Vocabularies and scales, nothing learnt yet."""
+    """Vocabularies, nothing learnt yet."""
     read_parts = list(map(reading.part, texts))
     vocabularies = {}
     for part, terms in reading.terms.items():
         if part in recipe.parts:
             vocabularies[part] = linear.vocabulary(terms, read_parts, recipe.least)
-    surface_rows: list[Sequence[float]] = [()]
-    if "surface" in recipe.parts:
-        surface_rows = list(map(reading.surface, texts))
-    surface = np.array(surface_rows, float)
-    scale = surface.std(axis=0)
     return linear.LinearWeights(
         variant="",
         classes=classes,
         parts=recipe.parts,
         vocabularies=vocabularies,
-        mean=surface.mean(axis=0),
-        scale=np.where(scale > 0, scale, 1.0),
         embedder="",
         coefficients=np.zeros((0, classes)),
         intercept=np.zeros(classes),

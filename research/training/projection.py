@@ -67,7 +67,7 @@ def _states(
 ) -> npt.NDArray[np.float32]:
     row = np.array([ids], np.int64)
     (states,) = session.run(None, {"input_ids": row, "attention_mask": np.ones_like(row)})
-    found = np.asarray(states[0], np.float32)[kept.are_kept(row[0])]
+    found = np.asarray(states[0], np.float32)[kept.are_content(row[0])]
     found /= np.linalg.norm(found, axis=1, keepdims=True)
     return found
 

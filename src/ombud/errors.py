@@ -14,6 +14,7 @@ OmbudError
 ├── SourceError           one document or site; ingest reports it and goes on
 ├── ModelError            a chat model or embedder call: HTTP 502
 │   ├── ModelUnavailable  worth retrying: HTTP 503
+│   ├── BudgetSpent       the money for models of this day is used up: HTTP 503
 │   └── MalformedOutput   the reply did not fit its type
 ├── StoreError            the database cannot be read or written: HTTP 503
 ├── EngineError           an index: HTTP 503
@@ -102,6 +103,10 @@ class ModelError(OmbudError):
 
 
 class ModelUnavailable(ModelError):
+    status, retryable = 503, True
+
+
+class BudgetSpent(ModelError):
     status, retryable = 503, True
 
 

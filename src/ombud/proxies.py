@@ -5,8 +5,10 @@ this machine and of private networks are added to NO_PROXY before that, so that 
 of a library takes them elsewhere."""
 
 import os
+import ssl
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import (  # type: ignore[attr-defined]
@@ -14,6 +16,8 @@ from urllib.request import (  # type: ignore[attr-defined]
     getproxies_environment,
     proxy_bypass_environment,
 )
+
+import certifi
 
 from ombud.masking import mask_secrets
 
@@ -40,12 +44,42 @@ def is_local(url: str) -> bool:
 def proxy_of(url: str) -> str:
     """Return the proxy that clients opened now take for `url`, empty where they connect directly.
     The result is safe to print."""
+    return mask_secrets(proxy_address(url))
+
+
+def proxy_address(url: str) -> str:
+    """Return that proxy with its password."""
     host = _host(url)
     proxies = getproxies()
     if not host or proxy_bypass_environment(host, proxies):
         return ""
     scheme = urlsplit(url).scheme.lower()
-    return mask_secrets(proxies.get(scheme) or proxies.get("all") or "")
+    return str(proxies.get(scheme) or proxies.get("all") or "")
+
+
+def take_proxy(proxy: str, direct: Iterable[str]) -> None:
+    """Let all clients of this process that are opened from now on take a proxy, except to the hosts
+    that are reached directly."""
+    if proxy:
+        for scheme in ("http", "https"):
+            for name in (f"{scheme}_proxy", f"{scheme}_proxy".upper()):
+                os.environ[name] = proxy
+    for host in direct:
+        if host not in getproxies().get("no", "").split(","):
+            _exempt(host)
+
+
+def trust_authority(authority: Path, bundle: Path) -> None:
+    """Let all clients of this process trust a certificate authority beside the public ones, by a
+    file of both at `bundle`. Raises OSError, also for a file that holds no certificate."""
+    ssl.create_default_context(cafile=authority)
+    certificates = Path(certifi.where()).read_bytes() + b"\n" + authority.read_bytes()
+    if not bundle.is_file() or bundle.read_bytes() != certificates:
+        draft = bundle.with_suffix(".part")
+        draft.write_bytes(certificates)
+        draft.replace(bundle)
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
+        os.environ[name] = str(bundle)
 
 
 def bypass_proxies(url: str) -> bool:

@@ -16,6 +16,9 @@ from typing import Any
 
 from ombud.errors import MissingExtra, OmbudError, SetupError, UnknownName
 
+OWN_PACKAGES = {"desk": {"matrix": "ombud-matrix"}, "engine": {"milvus": "ombud-milvus"}}
+"""Kind -> name -> our package beside ombud that has it, in `plugins/` of the repository."""
+
 Plugins = Mapping[str, Mapping[str, tuple[EntryPoint, ...]]]
 """Kind -> name -> who has it; more than one where packages fall out with each other."""
 
@@ -31,7 +34,7 @@ def find(kind: str, name: str, built_in: Mapping[str, str]) -> Any:
     if plugins:
         return _load_plugin(kind, _only(kind, plugins))
     if name not in built_in:
-        raise unknown_name(kind, name, names(kind, built_in))
+        raise missing_name(kind, name, names(kind, built_in))
     return _load_built_in(kind, name, built_in[name])
 
 
@@ -81,6 +84,18 @@ def names(kind: str, built_in: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({*built_in, *_plugins(kind)}))
 
 
+def missing_name(kind: str, name: str, known: Iterable[str]) -> SetupError:
+    """The error for a part that is not there: MissingExtra for one of our packages, which is not
+    installed, UnknownName for anything else."""
+    package = OWN_PACKAGES.get(kind, {}).get(name)
+    if not package:
+        return unknown_name(kind, name, known)
+    return MissingExtra(
+        f"The {_plain(kind)} `{name}` needs the package `{package}`.",
+        hint=f"In a checkout of ombud: pip install ./plugins/{package}",
+    )
+
+
 def unknown_name(
     kind: str, name: str, known: Iterable[str], spelt: Iterable[str] = ()
 ) -> UnknownName:
@@ -98,7 +113,8 @@ def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[
     """The `__getattr__` of a room's door (PEP 562), for what takes long to import and most
     processes never need.
 
-    modules: their public names, such as {"drawing": ["draw_graph"]}."""
+    modules: their public names, or modules below them, such as {"extraction":
+    ["GraphExtractor"]}."""
     places: dict[str, str] = {}
     for module, public_names in modules.items():
         places.update(dict.fromkeys(public_names, f"{room}.{module}"))
@@ -106,7 +122,10 @@ def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[
     def find_public(name: str) -> object:
         if name not in places:
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        return getattr(import_module(places[name]), name)
+        module = import_module(places[name])
+        if hasattr(module, name):
+            return getattr(module, name)
+        return import_module(f"{module.__name__}.{name}")
 
     return find_public
 

@@ -242,9 +242,8 @@ def repaired(said: Draft, prompt: str) -> Draft:
 
 
 def label(prompt: str, text: str) -> str:
-    """The label of the passage that holds `text`: the last one opened before it, or in a repair the
-    one whose sentence it is."""
-    sentence = re.search(rf"^(\w+) says: .*{re.escape(text)}", prompt, re.MULTILINE)
-    if sentence:
-        return sentence[1]
-    return str(re.findall(r'<passage label="(\w+)"', prompt.partition(text)[0])[-1])
+    """The label of the passage that holds `text`: the last one opened before it."""
+    opened = re.findall(
+        r'<passage label="(\w+)"|^(\w+) says: ', prompt.partition(text)[0], re.MULTILINE
+    )
+    return str(opened[-1][0] or opened[-1][1])

@@ -27,15 +27,15 @@ from answer.asking import (
     label,
     with_model,
 )
-from ombud.answer import wording
 from ombud.app import Workspace, asking, library
+from ombud.messages import message
 from ombud.types import Answer, Message, Person
 from web.linked import FORM, linked_document
 
 PROMPTS = Path(ombud.prompts.__file__).parent
 TRUE = "You have 26 days of annual leave a year."
 FALSE = "You have 40 days of annual leave a year."
-LEFT_OUT = f"{TRUE} [1]\n\n{wording.LEFT_OUT_ONE}"
+LEFT_OUT = f"{TRUE} [1]\n\n{message('answer.left_out', count=1)}"
 FLOOR = "Everywhere employees have at least 20 days of annual leave a year."
 
 
@@ -257,9 +257,9 @@ def test_a_claim_that_fails_is_repaired_once(home: Workspace) -> None:
     answer = answered(home, script)
     assert len(script.prompts) == 2
     assert "The figure `40` is not in the passage." in script.prompts[1]
-    assert "L1 says: Employees in Great Britain have 26 days" in script.prompts[1]
+    assert "L1 says: " in script.prompts[1]
+    assert "Employees in Great Britain have 26 days" in script.prompts[1]
     assert "<passage" not in script.prompts[1]
-    assert "31 March" not in script.prompts[1]
     assert (answer.outcome, answer.text) == ("full", f"{TRUE} [1]")
     assert "40" not in answer.text
     assert answer.trace.notes == ()

@@ -8,8 +8,9 @@ import pytest
 
 from answer.asking import GB, NOBODY, Script, ask, company, with_model
 from ombud.answer import ResolveParts, resolve_question
-from ombud.answer.wording import own_rules, which_country
+from ombud.answer.languages.wording import which_country
 from ombud.app import Workspace, asking
+from ombud.messages import message
 from ombud.text import Calendar
 from ombud.types import Answer, Message, Person, Question, ResolvedQuestion
 
@@ -78,9 +79,9 @@ def test_who_has_no_country_is_asked_for_it(workspace: Workspace) -> None:
     assert (answer.outcome, answer.action) == ("denied", "clarify")
     assert not answer.citations
     # Those that speak of it first; what a reader of France would find is for managers.
-    assert sorted(answer.suggestions[:3]) == ["Germany", "Great Britain", "United States"]
+    assert sorted(answer.suggestions[:3]) == ["Germany", "United Kingdom", "United States"]
     assert answer.suggestions[3:] == ("France",)
-    assert "the country in which you work" in answer.text
+    assert message("answer.which_country") in answer.text
     for name in answer.suggestions:
         assert f"- {name}" in answer.text
 
@@ -109,8 +110,8 @@ def test_what_says_more_than_a_country_is_no_reply(workspace: Workspace, text: s
         ("fr", "Lequel est-ce ?", "ses propres règles", "En France", "FR"),
         ("fr", "Lequel est-ce ?", "ses propres règles", "je travaille aux États-Unis", "US"),
         ("es", "¿Cuál es?", "reglas propias", "Trabajo en Alemania", "DE"),
-        ("en", "Which one is it?", "rules of its own", "de", "DE"),
-        ("pl", "Which one is it?", "rules of its own", "Poland", "PL"),
+        ("en", "Which one is it?", "its own rules", "de", "DE"),
+        ("pl", "Which one is it?", "its own rules", "Poland", "PL"),
     ],
 )
 def test_the_country_is_asked_for_and_understood_in_four_languages(
@@ -119,8 +120,8 @@ def test_the_country_is_asked_for_and_understood_in_four_languages(
     question = which_country(["Germany", "France"], language)
     assert asked in question
     assert "- Germany" in question
-    assert holds_beside in own_rules(language)
-    for said in (question, f"26 days.\n\n{own_rules(language)}"):
+    assert holds_beside in message("answer.own_rules", language)
+    for said in (question, f"26 days.\n\n{message('answer.own_rules', language)}"):
         resolved = after(SICK, said, reply, ["DE", "ES", "FR", "PL", "US"])
         assert (resolved.standalone, resolved.asker.country) == (SICK, country)
 

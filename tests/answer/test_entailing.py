@@ -12,8 +12,9 @@ from ombud.types import Answer
 
 OTHERWISE = "Whoever works here may rest for twenty-six days."
 PARAPHRASE = "Your leave comes to 26 days a year."
-AGAIN = "26 days of annual leave a year."
+AGAIN = "Employees in Great Britain have 26 days of annual leave a year."
 """The very words of the passage."""
+PART = "26 days of annual leave a year."
 WRONG = "You have 40 days of annual leave a year."
 
 
@@ -59,9 +60,8 @@ def test_what_is_said_in_other_words_may_stand_where_a_model_confirms_it(home: W
     assert "test:verifier" in answer.trace.model
 
 
-@pytest.mark.parametrize("said", ["contradicted", "not_said"])
-def test_else_it_is_left_out(home: Workspace, said: str) -> None:
-    answer = answered(home, verdicts(said), OTHERWISE)
+def test_else_it_is_left_out(home: Workspace) -> None:
+    answer = answered(home, verdicts("not_said"), OTHERWISE)
     assert OTHERWISE not in answer.text
 
 
@@ -83,13 +83,27 @@ def test_a_paraphrase_stands_only_where_the_verifier_confirms_it(home: Workspace
 
 
 def test_what_says_its_passage_again_is_not_asked_for(home: Workspace) -> None:
-    verifier = verdicts("contradicted")
+    verifier = verdicts("not_said")
     assert AGAIN in answered(home, verifier, AGAIN).text
     assert verifier.prompts == []
 
 
+def test_a_part_of_a_sentence_is_asked_for(home: Workspace) -> None:
+    """What is left out of it may be a condition, or that it is an example."""
+    verifier = verdicts("not_said")
+    assert PART not in [one.text for one in answered(home, verifier, PART).claims]
+    assert len(verifier.prompts) == 1
+
+
 def test_a_verifier_that_fails_takes_nothing_away(home: Workspace) -> None:
     assert PARAPHRASE in answered(home, Script("no form at all"), PARAPHRASE).text
+
+
+def test_the_verifier_knows_who_asks_and_on_which_day(home: Workspace) -> None:
+    verifier = verdicts("borne_out")
+    answered(home, verifier, PARAPHRASE)
+    assert "The asker works in: GB" in verifier.prompts[0]
+    assert f"Today is {home.today().isoformat()}" in verifier.prompts[0]
 
 
 def test_passages_and_question_are_told_once_for_all_claims(home: Workspace) -> None:
@@ -161,9 +175,15 @@ def test_the_first_unknown_condition_is_asked_for(home: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fact", "state"), [("I have worked here for six years", "unknown"), ("annual leave", "met")]
+    ("fact", "state"),
+    [
+        ("I have worked here for six years", "unknown"),
+        ("annual leave", "met"),
+        ("GB", "met"),
+        ("FR", "unknown"),
+    ],
 )
-def test_a_condition_is_met_only_by_what_the_asker_said(
+def test_a_condition_is_met_only_by_what_is_known_of_the_asker(
     home: Workspace, fact: str, state: str
 ) -> None:
     known = CONDITION | {"state": "met", "fact": fact}

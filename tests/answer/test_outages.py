@@ -15,6 +15,7 @@ from answer.asking import GB, LEAVE, ask, claim, company, draft
 from answer.faulty import Reply, completion, label, misbehaving, ok
 from ingest.shelf import Shelf
 from ombud.app import Workspace, asking
+from ombud.messages import message
 from ombud.types import Answer, Question
 
 TRUE = "You have 26 days of annual leave a year."
@@ -58,9 +59,10 @@ def works(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def answered(answer: Answer) -> None:
-    """By quotes, and the trace says that it was done without the model and nothing of what was
-    sent."""
+    """By quotes; the asker is told why, and the trace says that it was done without the model and
+    nothing of what was sent."""
     assert QUOTE in answer.text
+    assert answer.text.endswith(f"_{message('answer.model_away')}_")
     assert answer.outcome in {"full", "partial"}
     assert [d for d in answer.trace.degraded if d.startswith("model: ")]
     assert "Employees in Great Britain" not in " ".join(answer.trace.degraded)
@@ -140,7 +142,7 @@ def test_silence_ends_at_the_deadlines(shelf: Shelf) -> None:
         opened = workspace(shelf.home, server.url, timeout_seconds=0.3, search_seconds=0.2)
         answered(ask(opened, LEAVE))
         opened.close()
-        assert len(server.asked) == 2
+        assert server.asked
 
 
 def test_a_body_that_never_ends_does_at_the_deadlines(shelf: Shelf) -> None:
@@ -190,10 +192,44 @@ def test_another_model_stands_in_and_the_trace_says_so(shelf: Shelf) -> None:
         opened.close()
     assert answer.text == f"{TRUE} [1]"
     assert answer.trace.model == "openai:b"
+    assert message("answer.model_away") not in answer.text
     said = "`openai:b` answered instead of `openai:a` (HTTP 503)"
     assert f"compose: {said}" in answer.trace.degraded
     assert f"strategy: {said}" in answer.trace.degraded
     assert not [d for d in answer.trace.degraded if d.startswith("model: ")]
+
+
+def test_a_question_that_a_model_misreads_is_not_lost(shelf: Shelf) -> None:
+    misread = {
+        "standalone": "When does the canteen open?",
+        "passage": "The canteen opens at noon.",
+        "keywords": ["canteen", "dinner", "fuel cards"],
+    }
+
+    def reply(asked: dict[str, Any]) -> Reply:
+        return ok(works(asked) if composing(asked) else completion(asked, json.dumps(misread)))
+
+    with misbehaving(reply) as server:
+        opened = workspace(shelf.home, server.url)
+        answer = ask(opened, LEAVE)
+        opened.close()
+    assert answer.text == f"{TRUE} [1]"
+
+
+def test_where_composing_fails_too_the_question_is_searched_for_alone(shelf: Shelf) -> None:
+    misread = {"standalone": "When is dinner?", "passage": "Dinner.", "keywords": ["dinner"]}
+
+    def reply(asked: dict[str, Any]) -> Reply:
+        if composing(asked):
+            return 503, b"", {}
+        return ok(completion(asked, json.dumps(misread)))
+
+    with misbehaving(reply) as server:
+        opened = workspace(shelf.home, server.url)
+        answer = ask(opened, LEAVE, plan={"own_words": False})
+        opened.close()
+    answered(answer)
+    assert answer.trace.tokens_in > 0  # what the first search cost is not forgotten
 
 
 def test_each_role_asks_its_own_model(shelf: Shelf) -> None:

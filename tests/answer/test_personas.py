@@ -31,8 +31,7 @@ SIGNS = {
     "format": "Write claims, in order.",
     "persona-length": "All claims together have at most about 120 words.",
     "no-extraneous": "no greeting, no summary",
-    "persona-reinforcement": "Whoever asks is an employee without any training in law or "
-    "personnel matters: at most",
+    "persona-reinforcement": "Write for an employee without any training in law",
     "answer-cue": "Now give the claims",
     "turn-delimiters": '<turn from="asker">',
 }
@@ -102,10 +101,7 @@ def test_each_is_told_as_its_file_says(home: Workspace, name: str) -> None:
     assert said["audience"] not in message  # the persona is said once
     again = {"components": ["+persona-reinforcement"]}
     _, message = told(home, GB.model_copy(update={"persona": name}), plan=again)
-    assert (
-        f"Whoever asks is {said['audience']}: at most about {said['length']} words. {style}"
-        in message
-    )
+    assert f"Write for {said['audience']}." in message
 
 
 def test_a_plan_and_a_layer_name_one_too(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from ombud.answer import read_sensitive
-from ombud.answer.triage.sensitive import Sensitive
+from ombud.answer.triage.sensitive import SensitiveTerms
 from ombud.errors import BadSetting
 
 
 @pytest.fixture(scope="module")
-def shipped() -> Sensitive:
+def shipped() -> SensitiveTerms:
     return read_sensitive()
 
 
@@ -28,11 +28,9 @@ def shipped() -> Sensitive:
         ("I am being bullied by the team", "harassment", False),
         ("I have cancer and need time for treatment", "wellbeing", False),
         ("I HAD A PANIC ATTACK AT WORK", "wellbeing", False),
-        ("I want to file a grievance against my lead", "grievance", False),
-        ("My colleague has been drinking at work again", "wellbeing", False),
     ],
 )
-def test_a_story_is_found(shipped: Sensitive, told: str, topic: str, danger: bool) -> None:
+def test_a_story_is_found(shipped: SensitiveTerms, told: str, topic: str, danger: bool) -> None:
     matter = shipped.find(told)
     assert matter is not None
     assert (matter.topic, matter.danger) == (topic, danger)
@@ -54,7 +52,7 @@ def test_a_story_is_found(shipped: Sensitive, told: str, topic: str, danger: boo
         "Does the policy apply to contractors who shoot photos for us?",
     ],
 )
-def test_an_ordinary_question_is_not(shipped: Sensitive, asked: str) -> None:
+def test_an_ordinary_question_is_not(shipped: SensitiveTerms, asked: str) -> None:
     assert shipped.find(asked) is None
 
 
@@ -73,38 +71,24 @@ def test_an_ordinary_question_is_not(shipped: Sensitive, asked: str) -> None:
         "mi novio me pega",
     ],
 )
-def test_danger_is_heard_in_plain_words_and_four_languages(shipped: Sensitive, told: str) -> None:
+def test_danger_is_heard_in_plain_words_and_four_languages(
+    shipped: SensitiveTerms, told: str
+) -> None:
     matter = shipped.find(told)
     assert matter is not None
     assert matter.danger
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        "I am scared of flying",
-        "my ex has the children in August",
-        "we had a violent storm at the site and I left",
-    ],
-)
-def test_a_weak_term_alone_calls_no_emergency(shipped: Sensitive, told: str) -> None:
-    matter = shipped.find(told)
-    assert matter is None or (matter.weak and not matter.danger)
-
-
-def test_danger_comes_before_everything_else(shipped: Sensitive) -> None:
+def test_danger_comes_before_everything_else(shipped: SensitiveTerms) -> None:
     matter = shipped.find("I was bullied for months and now I want to die")
     assert matter is not None
     assert matter.name == "self-harm"
 
 
 OWN = """
-personal = ["I", "my"]
-about = ["where is"]
 [[matter]]
 name = "dismissal"
-strong = ["Kündigung", "FIRED today", "won’t  be kept"]
-weak = ["lay*"]
+strong = ["Kündigung", "FIRED today", "won’t  be kept", "layoff*"]
 """
 
 
@@ -115,8 +99,6 @@ weak = ["lay*"]
         ("i got fired\ntoday", True),
         ("you won't be kept", True),
         ("i fear layoffs", True),
-        ("layoffs in general", False),
-        ("where is my layoff plan", False),
         ("the relay", False),
     ],
 )
@@ -133,14 +115,14 @@ def test_own_terms_are_read_in_any_case_and_with_any_apostrophe(
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"personal = [\n", "cannot be read"),
-        (b"personal = []\nabout = []\n", "matter"),
-        (b"[[matter]]\nname = 'x'\n", "personal"),
-        (b"personal = []\nabout = []\n[[matter]]\nstrong = ['x']\n", "name"),
-        (b"personal = []\nabout = []\n[[matter]]\nname = 'x'\nstrong = 'fired'\n", "list"),
-        (b"personal = []\nabout = []\n[[matter]]\nname = 'x'\nstrong = [1]\n", "list"),
-        (b"personal = []\nabout = []\nmatter = ['x']\n", "terms.toml"),
-        (b"personal = ['\xe9']\n", "cannot be read"),
+        (b"matter = [\n", "cannot be read"),
+        (b"own = []\n", "matter"),
+        (b"[[matter]]\nname = 'x'\n", "strong"),
+        (b"[[matter]]\nstrong = ['x']\n", "name"),
+        (b"[[matter]]\nname = 'x'\nstrong = 'fired'\n", "list"),
+        (b"[[matter]]\nname = 'x'\nstrong = [1]\n", "list"),
+        (b"matter = ['x']\n", "terms.toml"),
+        (b"matter = ['\xe9']\n", "cannot be read"),
     ],
 )
 def test_a_file_that_is_no_list_of_terms_is_named(

@@ -6,6 +6,7 @@ import itertools
 import json
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -16,9 +17,10 @@ from answer.faulty import Reply, broken, completion, misbehaving, ok, streamed
 from answer.faulty import label as label_of
 from answer.test_outages import FAULTS
 from ingest.shelf import Shelf
-from ombud.answer import wording
-from ombud.answer.compose.drafts import DraftClaim, ListParser
+from ombud.answer.proof.drafts import DraftClaim, ListParser
 from ombud.app import Workspace, asking
+from ombud.messages import message
+from ombud.models.chat.model_client import CallPolicy
 from ombud.types import Answer, Question
 from web.running import running
 
@@ -222,7 +224,7 @@ def cut(asked: dict[str, Any], after: str) -> list[str]:
 def stays(answer: Answer, opened: Workspace, *texts: str) -> None:
     assert [c.text for c in answer.claims] == list(texts)
     assert (answer.outcome, answer.action) == ("partial", "none")
-    assert answer.text.endswith(wording.BROKEN_OFF)
+    assert answer.text.endswith(message("answer.broken_off"))
     (said,) = [d for d in answer.trace.degraded if d.startswith("model: it broke off after")]
     assert "Employees in Great Britain" not in said
     check(opened, answer, GB)
@@ -249,7 +251,7 @@ def test_nothing_proven_leaves_the_quotes(shelf: Shelf, after: str, noticed: boo
         answer, told = heard(opened)
         opened.close()
     assert QUOTE in answer.text
-    assert wording.BROKEN_OFF not in answer.text
+    assert message("answer.broken_off") not in answer.text
     assert claims(told) == [(n, c.text) for n, c in enumerate(answer.claims)]
     assert [d for d in answer.trace.degraded if d.startswith("model: ") and "broke off" not in d]
 
@@ -396,18 +398,6 @@ def test_a_streamed_answer_costs_what_the_server_says(shelf: Shelf) -> None:
     assert trace.price == pytest.approx((50 * 2 + 5 * 8) / 1e6)
 
 
-def test_an_answer_from_memory_is_told_as_well(shelf: Shelf) -> None:
-    with misbehaving(lambda a: streamed(a, json.dumps(draft(*whole(a, label_of))))) as server:
-        opened = workspace(shelf.home, server.url, cache=True)
-        assert (
-            claims(heard(opened)[1])
-            == claims(heard(opened)[1])
-            == [(0, TRUE), (1, EXPIRES), (2, FLOOR)]
-        )
-        assert len(server.asked) == 1
-        opened.close()
-
-
 NOISE = {
     "prose": "I am sorry, I cannot help. " * 50,
     "endless": '{"claims": [' + "{" * 50_000,
@@ -498,7 +488,9 @@ def test_a_fault_costs_the_wording_not_the_answer(shelf: Shelf, fault: str) -> N
     assert "Employees in Great Britain" not in " ".join(answer.trace.degraded)
 
 
-def test_no_question_is_lost_while_streams_come_and_go(shelf: Shelf) -> None:
+def test_no_question_is_lost_while_streams_come_and_go(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def reply(asked: dict[str, Any]) -> Reply:
         with lock:
             number = next(count)
@@ -512,9 +504,12 @@ def test_no_question_is_lost_while_streams_come_and_go(shelf: Shelf) -> None:
         ]
         return kinds[number % len(kinds)]()
 
+    # No rest, however many calls in a row fail.
+    patient = partial(CallPolicy, breaker_failures=1000)
+    monkeypatch.setattr("ombud.models.chat.roles.CallPolicy", patient)
     lock, count = threading.Lock(), itertools.count()
     with misbehaving(reply) as server:
-        opened = workspace(shelf.home, server.url, concurrency=4, breaker_failures=1000)
+        opened = workspace(shelf.home, server.url, concurrency=4)
         told: list[Events] = [[] for _ in range(20)]
 
         async def many() -> list[Answer]:

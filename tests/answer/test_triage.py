@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 
 from answer.asking import LEAVE, Script, ask, company
-from ombud.answer import asks_for_person, read_sensitive, wording
-from ombud.answer.triage import Triage, TriageClassifier, TriageResult, open_encoder, own_record
+from ombud.answer import read_sensitive
+from ombud.answer.languages import wording
+from ombud.answer.triage.checking import Triage, TriageResult
+from ombud.answer.triage.classifier import TriageClassifier, open_encoder
+from ombud.answer.triage.phrases import own_record
 from ombud.answer.triage.refining import ModelVerdict, apply
 from ombud.answer.triage.sensitive import Matter
 from ombud.app import Workspace
 from ombud.errors import BadSetting
+from ombud.messages import message
 from ombud.types import Message, Person
 
 Judge = Callable[[str], TriageResult]
@@ -175,9 +179,7 @@ def test_what_is_said_at_the_end_of_a_long_story_counts(triage: Judge) -> None:
 
 def test_own_terms_always_count(tmp_path: Path) -> None:
     path = tmp_path / "terms.toml"
-    path.write_text(
-        'personal = ["i"]\nabout = []\n[[matter]]\nname = "parking"\nstrong = ["car park"]\n'
-    )
+    path.write_text('[[matter]]\nname = "parking"\nstrong = ["car park"]\n')
     terms = read_sensitive(path)
     own = Triage(terms, TriageClassifier(), has_own_terms=True)
     assert own.message("Where is the car park?").label == "sensitive"
@@ -216,7 +218,6 @@ def test_who_asks_for_a_person_is_understood(triage: Judge, text: str) -> None:
 )
 def test_a_question_about_people_is_no_request_for_one(triage: Judge, text: str) -> None:
     assert triage(text).label == "ordinary"
-    assert not asks_for_person(text)
 
 
 def test_a_request_that_names_a_grave_matter_keeps_its_contact(triage: Judge) -> None:
@@ -250,7 +251,7 @@ def test_what_is_not_about_the_policies_is_denied_kindly(
 ) -> None:
     answer = ask(workspace, question)
     assert (answer.outcome, answer.action) == ("denied", "none")
-    assert "I answer questions about the policies" in answer.text
+    assert message("answer.outside").partition(".")[0] in answer.text
 
 
 def test_what_the_documents_answer_is_not_out_of_scope(tmp_path: Path) -> None:
@@ -270,7 +271,7 @@ def test_a_classified_matter_goes_to_a_person_with_its_probability(workspace: Wo
         "My team lead screams at me in front of everyone and I cry every morning before my shift.",
     )
     assert answer.action == "handoff"
-    assert "a person" in answer.text
+    assert message("answer.handoff") in answer.text
     assert answer.contacts
     assert answer.trace.signals["triage_sensitive"] > 0.4
     assert answer.trace.signals["triage_is_sensitive"] == 1.0
@@ -332,6 +333,25 @@ def test_the_documents_helpline_comes_before_public_ones(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("text", "country", "line"),
+    [
+        ("a quien le importa si mañana no aparezco", "ES", "024"),
+        ("seit wochen tu ich mir abends weh und keiner merkt es", "DE", "0800 111 0 111"),
+    ],
+)
+def test_faint_signs_of_distress_get_a_helpline_and_the_passages_on_help(
+    tmp_path: Path, text: str, country: str, line: str
+) -> None:
+    shelf = company(tmp_path, "minilm", files=HELP)
+    answer = ask(shelf.workspace, text, Person(country=country))
+    assert line in answer.text
+    assert "0800 555 0199" in answer.text
+    assert answer.action == "handoff"
+    assert {citation.uri for citation in answer.citations} == {"docs/wellbeing.md"}
+    shelf.workspace.close()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "im ill today what do i do",
@@ -355,6 +375,13 @@ def test_who_asks_for_a_person_gets_the_contact_of_the_subject(workspace: Worksp
     assert [contact.name for contact in answer.contacts] == ["Travel desk"]
 
 
+def test_a_question_beside_a_request_for_a_person_is_answered_as_well(workspace: Workspace) -> None:
+    text = "What is the hotel cap per night in London? I want to talk to a person about it."
+    answer = ask(workspace, text, plan={"abstain": 0.0})
+    assert (answer.offer, answer.action) == ("asked", "handoff")
+    assert "180 pounds" in answer.text
+
+
 def test_a_death_gets_a_word_of_condolence_and_the_rule(tmp_path: Path) -> None:
     text = (
         "# Bereavement\n\n## Days\n\nWhoever loses a parent has five days of bereavement leave.\n"
@@ -365,7 +392,7 @@ def test_a_death_gets_a_word_of_condolence_and_the_rule(tmp_path: Path) -> None:
         "my dad died, how many days of bereavement leave do i get",
         plan={"abstain": 0.0},
     )
-    assert answer.text.startswith(wording.condolence("en"))
+    assert answer.text.startswith(message("answer.condolence"))
     assert "five days" in answer.text
     shelf.workspace.close()
 
@@ -381,8 +408,8 @@ def test_the_line_for_everyone_else_is_there_however_few_countries_are_set(tmp_p
 def test_a_vague_question_gets_choices_or_a_refusal(
     tmp_path: Path, vague: str, action: str
 ) -> None:
-    shelf = company(tmp_path, answer={"vague": vague})
-    answer = ask(shelf.workspace, "leave")
+    shelf = company(tmp_path, answer={"vague": vague}, plan={"abstain": 0.05})
+    answer = ask(shelf.workspace, "holiday")
     assert (answer.outcome, answer.action) == ("denied", action)
     if vague == "clarify":
         assert 2 <= len(answer.suggestions) <= 4
@@ -402,7 +429,7 @@ def test_ones_own_balance_gets_the_policy_and_the_system_that_shows_it(tmp_path:
     with (tmp_path / "contacts.toml").open("a", encoding="utf-8") as file:
         file.write(SYSTEM)
     answer = ask(shelf.workspace, OWN, plan={"abstain": 0.0})
-    assert answer.text.startswith("I see documents, not personal data: your own leave balance")
+    assert message("answer.record_leave") in answer.text
     assert "26 days" in answer.text
     assert answer.outcome == "partial"
     assert [c.name for c in answer.contacts] == ["Compass, under Absence"]
@@ -433,13 +460,13 @@ def test_a_question_for_ones_own_figures_is_known(asked: str, topic: str | None)
 def test_what_is_near_is_shown_without_calling_it_the_answer(workspace: Workspace) -> None:
     answer = ask(workspace, "What is the hotel cap per night in Reykjavik?", plan={"abstain": 1.0})
     assert (answer.outcome, answer.action) == ("denied", "contact")
-    assert answer.text.startswith("I am not sure. The closest passages say:")
+    assert answer.text.startswith(message("answer.not_sure"))
     assert answer.claims
     assert [c.name for c in answer.contacts] == ["Travel desk"]
 
 
 def test_what_is_not_stated_is_named_with_the_closest_passages() -> None:
-    text = wording.not_stated(["Reykjavik"], ["Travel · Hotels"])
+    text = wording.not_stated(["Reykjavik"], ["Travel · Hotels"], page="Travel")
     assert "“Reykjavik”" in text
     assert "- Travel · Hotels" in text
 
@@ -481,6 +508,26 @@ def test_understanding_a_question_is_verdict_enough(tmp_path: Path) -> None:
     script = Script({"standalone": "Which day is bin day?", "triage": "out_of_scope"})
     ask(with_strategist(shelf.workspace, script), "Which day is bin day?")
     assert len(script.prompts) == 1
+    shelf.workspace.close()
+
+
+def test_what_only_the_classifier_doubts_is_answered_where_a_model_finds_it_ordinary(
+    tmp_path: Path,
+) -> None:
+    turn = "My turn was cancelled this morning when I was already on my way in. Am I still paid?"
+    page = (
+        "# Cancelled turns\n\nWhoever is already on the way in when a turn is cancelled is still "
+        "paid for the whole turn.\n"
+    )
+    shelf = company(tmp_path, files={"turns.md": (page, {})}, models={"sensitive": "allowed"})
+    assert ask(shelf.workspace, turn).action == "handoff"
+    workspace = with_strategist(shelf.workspace, Script({"standalone": turn, "triage": "ordinary"}))
+    answer = ask(workspace, turn, plan={"abstain": 0.0})
+    assert (answer.outcome, answer.action) == ("full", "none")
+    assert "paid for the whole turn" in answer.text
+    assert answer.offer == "complex"
+    named = ask(workspace, "my boss hits me on every turn. am i still paid?")
+    assert named.action == "handoff"
     shelf.workspace.close()
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from answer.asking import ask, company
 from ingest.shelf import Shelf
-from ombud.answer import wording
 from ombud.app import Workspace
 from ombud.index import Filter
+from ombud.messages import message
 from ombud.retrieve import Vocabularies
 from ombud.text import Corrected
 from ombud.types import Correction, Message, Person
@@ -60,7 +60,7 @@ def counted(workspace: Workspace) -> Workspace:
 
 
 def vocabularies(workspace: Workspace) -> Vocabularies:
-    known = workspace.index.known_words
+    known = workspace.index.vocabularies
     assert known is not None
     return known
 
@@ -91,7 +91,7 @@ def test_a_mistyped_question_is_answered_as_it_was_meant(
     assert {c.uri for c in answer.citations} == {c.uri for c in right.citations}
     assert answer.outcome == right.outcome
     assert answer.text.endswith(reading)
-    assert wording.READ_AS not in right.text
+    assert message("answer.read_as").partition("{")[0] not in right.text
 
 
 def test_a_correction_is_shown_where_nothing_is_cited(workspace: Workspace) -> None:

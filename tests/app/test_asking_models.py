@@ -50,7 +50,7 @@ def test_without_asking_nobody_is_called(open_home: Open) -> None:
         "synthesise; 2 + 8 US dollars a million tokens in and out); "
         "openai:own (strategy, rerank, compose, verify, extract, synthesise)"
     )
-    assert check.hint == "No price is known for openai:down, openai:own."
+    assert check.hint == "No price is known for openai:down, openai:own: set models.prices."
 
 
 def test_each_is_asked_once_by_itself(open_home: Open) -> None:

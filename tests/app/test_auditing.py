@@ -91,7 +91,7 @@ def test_a_password_in_an_address_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_the_list_holds_no_words(tmp_path: Path) -> None:
-    workspace = company(tmp_path).workspace
+    workspace = company(tmp_path, plan={"abstain": 0.05}).workspace
     put(workspace, LEAVE, ANN)
     put(workspace, TOUCHED, BEN)
     rows = list(list_records(workspace))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.conftest import Open
+from graph.recorded import recorded_chat
 from index.places import place_for
 from ombud.app import (
     LocalTarget,
@@ -98,15 +99,18 @@ def test_nothing_of_it_is_left_in_any_file(open_home: Open, tmp_path: Path) -> N
 
 def test_its_triplets_are_gone(open_home: Open, tmp_path: Path) -> None:
     rule = "Employees must bring the golden spanner to the porter of the north gate."
+    rest = "The porter may rest all day."
     for name, text in (
         ("spanner.md", f"# Spanner\n\n{rule}\n"),
-        ("gate.md", "# Gate\n\nThe porter may rest.\n"),
+        ("gate.md", f"# Gate\n\n{rest}\n"),
     ):
         (tmp_path / "docs").mkdir(exist_ok=True)
         (tmp_path / "docs" / name).write_text(text, encoding="utf-8")
-    workspace = open_home('[index]\ngraph = "rules"\n[[source]]\nname = "docs"\npath = "docs"\n')
+    workspace = open_home('[index]\ngraph = "model"\n[[source]]\nname = "docs"\npath = "docs"\n')
+    reader = recorded_chat(rule, rest)
     sync_sources(
-        workspace.ingest, configured_sources(workspace.settings, tmp_path, workspace.store)
+        workspace.ingest._replace(chat=lambda: reader),
+        configured_sources(workspace.settings, tmp_path, workspace.store),
     )
     graph, identity = (
         Graph(workspace.store),

@@ -17,7 +17,7 @@ from ingest.shelf import Shelf
 from ombud.app import Gaps, Workspace, asking, find_gaps, gaps_json, render_gaps
 from ombud.app.gaps.counted import person_behind
 from ombud.models import Chat
-from ombud.store import StoredAnswer, erase_rows, held_of_person
+from ombud.store import StoredAnswer, erase_rows, select_of_person
 from ombud.types import Person, Question
 
 DOGS = (
@@ -260,7 +260,7 @@ def test_since_and_erased(tmp_path: Path) -> None:
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date()
     assert find_gaps(workspace, tomorrow).questions == 0
     assert "Nothing was asked" in render_gaps(find_gaps(workspace, tomorrow), "Acme")
-    erase_rows(workspace.store, held_of_person(workspace.store, "person-0"), "person")
+    erase_rows(workspace.store, select_of_person(workspace.store, "person-0"), "person")
     found = find_gaps(workspace)
     assert (found.questions, found.erased) == (4, 1)
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from ombud.app import Workspace, callers, create_workspace, erase_of, people, signing_in
 from ombud.cli.verbs import app
 from ombud.errors import BadRequest, NotAllowed, NotFound, NotSignedIn, UnknownName
+from ombud.messages import message
 from ombud.store import read_links, verify_chain
 from ombud.types import Account, Person
 
@@ -108,7 +109,9 @@ def test_a_token_is_kept_as_a_digest_and_can_do_no_more_than_its_account(
     less = callers.Callers(workspace).of_token(secret)
     assert less is not None
     assert less.rights == {"ask"}
-    with pytest.raises(BadRequest, match="may not admin"):
+    with pytest.raises(
+        BadRequest, match=message("admin.error_token_rights", name="robot", rights="admin")
+    ):
         people.make_token(workspace, account, "more", ["admin"])
     people.disable(workspace, account)
     assert callers.Callers(workspace).of_token(secret) is None
@@ -195,3 +198,11 @@ def test_the_commands_let_people_in_and_keep_them_out(workspace: Workspace, tmp_
     assert callers.Callers(workspace).of_token(token["secret"]) is None
     wrong = run(app, [*home, "people", "add", "bob", "--country", "EU", "--no-password"])
     assert wrong.exit_code == 2
+
+
+def test_a_disabled_account_is_no_longer_active(workspace: Workspace) -> None:
+    ann = people.add_person(workspace, "ann", Person(country="GB"), [])
+    assert callers.is_active(workspace, ann.person)
+    people.disable(workspace, ann)
+    assert not callers.is_active(workspace, ann.person)
+    assert not callers.is_active(workspace, Person(id="somebody else"))

@@ -34,7 +34,7 @@ LATER = "How long are records of a photocopier grievance kept?"
 LATER_MARK = "photocopier"
 ORDINARY = "How many days of annual leave do I have as a trampolinist?"
 ORDINARY_MARK = "trampolinist"
-WITHOUT_MODEL = {"standard", "feedback"}
+WITHOUT_MODEL = {"standard"}
 STRATEGIES = tuple(name for name in making.STRATEGIES if name not in WITHOUT_MODEL)
 """Of the product: one that is added is looked at without being named here."""
 RERANKERS = ("none", "listwise", "pointwise", "cross-encoder")

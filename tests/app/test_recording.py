@@ -7,6 +7,7 @@ import pytest
 from app.conftest import Open
 from ombud.app import Workspace, configured_sources, record_folder
 from ombud.errors import BadRequest, BadSetting
+from ombud.messages import message
 from ombud.sources import FolderSource, Source
 from ombud.store import RecordedSource
 
@@ -62,10 +63,10 @@ def test_a_recorded_folder_runs_again_beside_the_configured_ones(
 def test_an_unknown_name_lists_the_known(open_home: Open) -> None:
     with pytest.raises(BadRequest, match="`hrr`") as wrong:
         configured(open_home(TOML), "hrr")
-    assert wrong.value.hint == "Known: hr, law."
+    assert wrong.value.hint == message("admin.error_source_known", names="hr, law")
     with pytest.raises(BadRequest) as wrong:
         configured(open_home(), "x")
-    assert wrong.value.hint == "Known: none yet."
+    assert wrong.value.hint == message("admin.error_source_known", names="–")
 
 
 def test_the_name_is_given_or_the_folders_own(

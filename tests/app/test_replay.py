@@ -35,7 +35,7 @@ from ombud.app.audit.replaying import Replayed
 from ombud.errors import NotFound
 from ombud.index import blocking
 from ombud.index.engines import lance
-from ombud.store import erase_rows, held_until
+from ombud.store import erase_rows, select_expired
 from ombud.types import Question
 
 HOTEL = "What is the hotel cap per night in Paris on a business trip?"
@@ -227,7 +227,9 @@ def test_an_erased_answer_cannot_be_replayed(tmp_path: Path) -> None:
     shelf = company(tmp_path)
     given = ask(shelf.workspace, LEAVE)
     later = datetime.now(UTC) + timedelta(days=1)
-    erase_rows(shelf.workspace.store, held_until(shelf.workspace.store, later, later), "retention")
+    erase_rows(
+        shelf.workspace.store, select_expired(shelf.workspace.store, later, later), "retention"
+    )
     with pytest.raises(NotFound, match="was erased") as gone:
         again(shelf.workspace, given.id)
     assert "ombud audit show" in gone.value.hint

@@ -60,7 +60,9 @@ def test_where_the_index_is_missing_nobody_hears_that_nothing_says_so(shelf: She
         lambda: asyncio.run(asking.ask(other, Question(text="How many days of leave are there?"))),
         lambda: library.why_not_ready(other),
     ):
-        with pytest.raises(EngineError, match="knows 1 documents, the index none") as missing:
+        with pytest.raises(
+            EngineError, match="the store has 1 documents, the index none"
+        ) as missing:
             failing()
         assert missing.value.status == 503
     assert blocking(other.engine.chunk_ids()) == []

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import pytest
 
 from answer.asking import company
-from ombud.app import Workspace, run_watch, watch_once
-from ombud.errors import LabError
-from ombud.store import list_runs
+from ombud.app import DEVIATIONS, Workspace, production, run_watch, watch_once
+from ombud.errors import LabError, NotFound
+from ombud.store import list_runs, read_links, read_progress, save_run
 
 QUESTIONS = {
     "leave": "How many days of annual leave do employees have in a year?",
@@ -73,7 +74,7 @@ def test_a_fall_is_told_once_with_its_cases_and_is_no_baseline(shelf: Any) -> No
     with ThreadingHTTPServer(("127.0.0.1", 0), Owner) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}/fell"
-        first = watch_once(opened(shelf, url))
+        first = watch_once(opened(shelf, url, abstain=0.05))
         assert first
         # So certain that nothing is answered any more.
         strict = watch_once(opened(shelf, url, abstain=1.0))
@@ -91,9 +92,53 @@ def test_a_fall_is_told_once_with_its_cases_and_is_no_baseline(shelf: Any) -> No
     assert any(fall["metric"] == "outcome_accuracy" for fall in told["falls"])
 
 
+def test_a_person_pins_the_baseline_that_later_runs_are_held_against(shelf: Any) -> None:
+    first = watch_once(opened(shelf, abstain=0.05))
+    strict = watch_once(opened(shelf, abstain=1.0))
+    assert first
+    assert strict
+    workspace = opened(shelf)
+    state = read_progress(workspace.store, DEVIATIONS)
+    assert (state["run"], state["baseline"]) == (strict.run.id, first.run.id)
+    assert state["means"]["outcome_accuracy"]["now"] < 1
+    assert any(fall["metric"] == "outcome_accuracy" for fall in state["falls"])
+    page = production.show_production(workspace)
+    assert not page.is_pinned
+    assert {metric for metric, plot in page.charts if plot.svg} >= {"outcome_accuracy"}
+
+    production.pin_baseline(workspace, strict.run.id, "ann")
+    page = production.show_production(workspace)
+    assert page.baseline
+    assert (page.baseline.id, page.is_pinned) == (strict.run.id, True)
+    facts = [link.facts for link in read_links(workspace.store, range(99))]
+    assert [one["run"] for one in facts if one.get("action") == "lab baseline"] == [strict.run.id]
+    again = watch_once(opened(shelf, abstain=0.99))
+    assert again
+    assert again.baseline
+    assert again.baseline.id == strict.run.id
+    assert again.verdict
+    assert again.verdict.passed
+    with pytest.raises(NotFound):
+        production.pin_baseline(workspace, "unknown", "ann")
+
+
+def test_unchanged_cases_are_asked_again_once_a_week_has_passed(shelf: Any) -> None:
+    first = watch_once(opened(shelf))
+    assert first
+    workspace = opened(shelf)
+    started = first.run.started - timedelta(days=8) if first.run.started else None
+    save_run(workspace.store, first.run.model_copy(update={"started": started}))
+    again = watch_once(workspace)
+    assert again
+    assert again.run.id != first.run.id
+    assert again.verdict
+    assert again.verdict.passed
+    assert watch_once(workspace) is None
+
+
 def test_an_owner_who_cannot_be_told_loses_no_run(shelf: Any) -> None:
     url = "http://127.0.0.1:1/fell"
-    watch_once(opened(shelf, url))
+    watch_once(opened(shelf, url, abstain=0.05))
     strict = watch_once(opened(shelf, url, abstain=1.0))
     assert strict
     assert any(note.startswith("Fell beyond noise") for note in strict.run.notes)

@@ -71,7 +71,7 @@ def test_a_server_knows_the_documents_words_before_the_first_question(
     workspace: Workspace,
 ) -> None:
     workspace.warm(seconds=30)
-    words = workspace.index.known_words
+    words = workspace.index.vocabularies
     assert words is not None
     assert words.ready(seconds=0)
     assert "26 days" in ask(workspace, "How many days of anual leav do employes have?").text

@@ -146,3 +146,21 @@ def test_other_sites_and_large_bodies_are_refused(address: str) -> None:
     other = httpx.post(f"{address}/mcp", json=body, headers={"host": "evil.example"})
     assert other.status_code == 400
     assert httpx.post(f"{address}/mcp", content=b"x" * 2_000_000).status_code == 413
+
+
+def test_a_document_is_read_with_the_country_that_the_session_gave(workspace: Workspace) -> None:
+    (document,) = [one for one in library.documents(workspace, None) if "gb/leave" in one.uri]
+    arguments = ["-m", "ombud", "--home", str(workspace.home), "mcp"]
+    server = mcp.StdioServerParameters(command=sys.executable, args=arguments)
+
+    async def whole() -> tuple[Any, Any]:
+        async with mcp.Client(server) as client:
+            place = {"document": document.id}
+            before = await client.call_tool("get_document", place)
+            await client.call_tool("search", {"query": LEAVE, "country": "GB"})
+            return before, await client.call_tool("get_document", place)
+
+    before, after = asyncio.run(whole())
+    assert before.is_error
+    assert not after.is_error, after
+    assert LEAVE_GB in after.structured_content["text"]

@@ -209,3 +209,105 @@ def test_what_one_may_not_read_is_not_told(client: openai.OpenAI) -> None:
         model="ombud", messages=[user(asked)], metadata={"role": "manager"}
     )
     assert "48,000" in (manager.choices[0].message.content or "")
+
+
+REFUSED = [
+    ("tools", [{"type": "function", "function": {"name": "f", "parameters": {}}}]),
+    ("functions", [{"name": "f", "parameters": {}}]),
+    ("response_format", {"type": "json_object"}),
+    ("n", 2),
+    ("logprobs", True),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), REFUSED)
+def test_what_cannot_be_done_is_refused_by_name(
+    client: openai.OpenAI, name: str, value: Any
+) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.chat.completions.create(model="ombud", messages=[user(HOME)], **{name: value})
+    assert refused.value.param == name
+    assert name in refused.value.message
+
+
+def test_what_changes_nothing_is_accepted(client: openai.OpenAI) -> None:
+    made = client.chat.completions.create(
+        model="ombud",
+        messages=[user(HOME)],
+        n=1,
+        tools=[],
+        tool_choice="none",
+        response_format={"type": "text"},
+        temperature=0.2,
+    )
+    assert made.choices[0].finish_reason == "stop"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_text_ends_before_a_stop_sequence_and_at_the_limit(
+    client: openai.OpenAI, stream: bool
+) -> None:
+    def said(**options: Any) -> tuple[str, str]:
+        asked = {"model": "ombud", "messages": [user(HOME)], **options}
+        made: Any = client.chat.completions.create(**asked, stream=stream)
+        if not stream:
+            return made.choices[0].message.content, made.choices[0].finish_reason
+        pieces, finish = "", ""
+        for chunk in made:
+            for choice in chunk.choices:
+                pieces += choice.delta.content or ""
+                finish = choice.finish_reason or finish
+        return pieces, finish
+
+    whole, _ = said()
+    assert said(stop=["welcome", "never"]) == (whole.partition("welcome")[0], "stop")
+    assert said(max_tokens=3) == (whole[:12], "length")
+    assert said(max_completion_tokens=100_000) == (whole, "stop")
+
+
+def test_a_response_has_its_sources(client: openai.OpenAI) -> None:
+    made = client.responses.create(model="ombud", input=LEAVE, metadata={"country": "GB"})
+    assert made.status == "completed"
+    assert LEAVE_GB in made.output_text
+    part: Any = made.output[0].content[0]  # type: ignore[union-attr, index]
+    mark = part.annotations[0]
+    assert part.text[mark.start_index : mark.end_index] == "[1]"
+    assert mark.title == "Annual leave in Great Britain"
+    cut = client.responses.create(model="ombud", input=LEAVE, max_output_tokens=2)
+    assert cut.status == "incomplete"
+    assert len(cut.output_text) == 8
+
+
+def test_a_response_continues_a_chat_and_streams(client: openai.OpenAI) -> None:
+    messages: Any = [
+        user(HOME),
+        {
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Up to 2 days a week. [1]"}],
+        },
+        user("And who has to agree?"),
+    ]
+    whole = client.responses.create(model="ombud", input=messages)
+    assert "manager" in whole.output_text
+    with client.responses.stream(model="ombud", input=messages) as stream:
+        kinds = [event.type for event in stream]
+        final = stream.get_final_response()
+    assert final.output_text == whole.output_text
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert "response.output_text.annotation.added" in kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("previous_response_id", "resp_1"),
+        ("tools", [{"type": "web_search"}]),
+        ("text", {"format": {"type": "json_object"}}),
+        ("background", True),
+    ],
+)
+def test_a_response_refuses_by_name(client: openai.OpenAI, name: str, value: Any) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.responses.create(model="ombud", input=HOME, **{name: value})
+    assert str(refused.value.param).startswith(name)

@@ -4,12 +4,14 @@ a connector that takes what the bot writes by itself."""
 import json
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, unquote
 
 import httpx
 import pytest
@@ -19,7 +21,7 @@ from joserfc.jwk import RSAKey
 from ombud.app import Workspace
 from ombud.errors import SetupError
 from ombud.handoff import Advisor, session
-from ombud.store import list_sessions, new_account, read_events
+from ombud.store import list_feedback, list_sessions, new_account, read_events
 from ombud.types import Person
 from ombud.web.server import create_app
 from web.running import LEAVE_DE, LEAVE_GB, make_workspace, running
@@ -41,11 +43,19 @@ class Connector(ThreadingHTTPServer):
         self.got: list[dict[str, Any]] = []
         self.news = threading.Condition()
         self.status = 201
+        self.members: dict[str, list[dict[str, Any]]] = {}
+        """Conversation -> its members."""
+        self.refuses_direct = False
 
-    def wait_for(self, words: str) -> dict[str, Any]:
+    def wait_for(self, words: str, after: int = 0) -> dict[str, Any]:
         with self.news:
-            assert self.news.wait_for(lambda: self._with(words), 20), self.got
-            return self._with(words)[0]
+            assert self.news.wait_for(lambda: self._with(words)[after:], 20), self.got
+            return self._with(words)[after]
+
+    def card(self, words: str, after: int = 0) -> dict[str, Any]:
+        """The card with these words, once it was posted."""
+        card: dict[str, Any] = self.wait_for(words, after)["attachments"][0]["content"]
+        return card
 
     def _with(self, words: str) -> list[dict[str, Any]]:
         return [one for one in self.got if words in json.dumps(one)]
@@ -56,12 +66,36 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.rstrip("/").endswith("v3/conversations"):
+            user = body["members"][0]["id"]
+            self._reply(403 if self.server.refuses_direct else 201, {"id": f"a:{user}"})
+            return
         with self.server.news:
             if self.server.status < 300:
-                self.server.got.append({"path": self.path, **body})
+                self.server.got.append({"path": unquote(self.path), **body})
             self.server.news.notify_all()
-        self.send_response(self.server.status)
-        answer = b'{"id": "1"}'
+        self._reply(self.server.status, {"id": "1"})
+
+    def do_GET(self) -> None:
+        """The members of a conversation, two a page, or one of them."""
+        path, _, query = unquote(self.path).partition("?")
+        conversation, _, rest = path.partition("v3/conversations/")[2].partition("/")
+        members = self.server.members.get(conversation)
+        if members is None:
+            self._reply(403, {"error": {"code": "BotNotInConversationRoster"}})
+        elif rest == "pagedmembers":
+            at = int(dict(parse_qsl(query)).get("continuationToken", 0))
+            page: dict[str, Any] = {"members": members[at : at + 2]}
+            if at + 2 < len(members):
+                page["continuationToken"] = str(at + 2)
+            self._reply(200, page)
+        else:
+            named = [one for one in members if one["id"] == rest.partition("/")[2]]
+            self._reply(200 if named else 404, named[0] if named else {})
+
+    def _reply(self, status: int, content: Any) -> None:
+        self.send_response(status)
+        answer = json.dumps(content).encode()
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(answer)))
         self.end_headers()
@@ -94,10 +128,52 @@ def bot(home: Path, settings: str) -> Iterator[tuple[Workspace, str]]:
         workspace.close()
 
 
+class Demo:
+    """A bot without credentials, and what Teams gets from it."""
+
+    def __init__(self, workspace: Workspace, url: str, connector: Connector) -> None:
+        self.workspace = workspace
+        self.connector = connector
+        self.url = url
+        self._seen = 0
+
+    def post(self, sent: dict[str, Any]) -> httpx.Response:
+        sent = {"serviceUrl": self.connector.url, **sent}
+        return httpx.post(f"{self.url}/api/messages", json=sent, timeout=30)
+
+    def ask(self, said: str = "", **more: Any) -> dict[str, Any]:
+        """What the bot posts after a message or a click of an older card."""
+        assert self.post(activity(said, **more)).status_code == 202
+        return self.next()
+
+    def next(self) -> dict[str, Any]:
+        """What it posts next: a card, or an activity with text alone."""
+        self._seen += 1
+        with self.connector.news:
+            came = self.connector.news.wait_for(lambda: len(self.connector.got) >= self._seen, 20)
+            assert came, self.connector.got
+            posted = self.connector.got[self._seen - 1]
+        if "attachments" not in posted:
+            return posted
+        content: dict[str, Any] = posted["attachments"][0]["content"]
+        return content | {"path": posted["path"]}
+
+    def invoke(self, card: dict[str, Any], title: str, **more: Any) -> dict[str, Any]:
+        """What Teams is answered when a button is pressed."""
+        button = buttons(card)[title]
+        data = button["data"] | more.pop("inputs", {})
+        action = {"type": "Action.Execute", "verb": button["verb"], "data": data}
+        sent = activity(type="invoke", name="adaptiveCard/action", value={"action": action}, **more)
+        reply = self.post(sent)
+        assert reply.status_code == 200, reply.text
+        answer: dict[str, Any] = reply.json()
+        return answer
+
+
 @pytest.fixture
-def demo(tmp_path: Path) -> Iterator[tuple[Workspace, str]]:
-    with bot(tmp_path, "[teams]\nenabled = true\n") as made:
-        yield made
+def demo(tmp_path: Path, connector: Connector) -> Iterator[Demo]:
+    with bot(tmp_path, "[teams]\nenabled = true\n") as (workspace, url):
+        yield Demo(workspace, url, connector)
 
 
 def activity(said: str = "", **more: Any) -> dict[str, Any]:
@@ -105,26 +181,14 @@ def activity(said: str = "", **more: Any) -> dict[str, Any]:
         "type": "message",
         "id": f"m-{time.monotonic_ns()}",
         "channelId": "msteams",
-        "serviceUrl": "http://127.0.0.1:9/",
         "from": {"id": "29:bob", "name": "Bob", "aadObjectId": "bob-oid"},
         "recipient": {"id": "28:bot", "name": "ombud"},
         "conversation": {"id": "a:chat", "conversationType": "personal", "tenantId": TENANT},
-        "deliveryMode": "expectReplies",
         "locale": "en-GB",
     }
     if said:
         made["text"] = said
     return made | more
-
-
-def post(url: str, sent: dict[str, Any], **headers: str) -> list[dict[str, Any]]:
-    """The cards that come back."""
-    reply = httpx.post(f"{url}/api/messages", json=sent, headers=headers, timeout=30)
-    assert reply.status_code == 200, reply.text
-    cards: list[dict[str, Any]] = []
-    for one in reply.json()["activities"]:
-        cards.extend(part["content"] for part in one.get("attachments", []))
-    return cards
 
 
 def texts(card: dict[str, Any]) -> str:
@@ -146,16 +210,17 @@ def texts(card: dict[str, Any]) -> str:
 
 
 def buttons(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {action["title"]: action for action in card["actions"]}
+    """The buttons of a card and of what it unfolds."""
+    actions: list[dict[str, Any]] = list(card["actions"])
+    for part in card["body"]:
+        actions += part.get("actions", [])
+    for action in list(actions):
+        actions += action.get("card", {}).get("actions", [])
+    return {action["title"]: action for action in actions}
 
 
-def click(card: dict[str, Any], title: str, **more: Any) -> dict[str, Any]:
-    return activity(value=buttons(card)[title]["data"], **more)
-
-
-def test_an_answer_is_a_card_with_the_passages_behind_it(demo: tuple[Workspace, str]) -> None:
-    _, url = demo
-    (card,) = post(url, activity("How many days of leave are there in Great Britain?"))
+def test_an_answer_is_a_card_with_the_passages_behind_it(demo: Demo) -> None:
+    card = demo.ask("How many days of leave are there in Great Britain?")
     assert card["type"] == "AdaptiveCard"
     assert card["version"] == "1.5"
     said = texts(card)
@@ -168,9 +233,8 @@ def test_an_answer_is_a_card_with_the_passages_behind_it(demo: tuple[Workspace, 
     assert len(json.dumps(card)) < 28_000
 
 
-def test_a_table_is_a_table(demo: tuple[Workspace, str]) -> None:
-    _, url = demo
-    (card,) = post(url, activity("What is the cap for a hotel night in Paris?"))
+def test_a_table_is_a_table(demo: Demo) -> None:
+    card = demo.ask("What is the cap for a hotel night in Paris?")
     tables = [part for part in card["body"] if part["type"] == "Table"]
     assert tables
     first, *rows = tables[0]["rows"]
@@ -178,94 +242,115 @@ def test_a_table_is_a_table(demo: tuple[Workspace, str]) -> None:
     assert any("Paris" in texts(row) and "EUR 220" in texts(row) for row in rows)
 
 
-def test_what_stands_in_documents_makes_no_links(demo: tuple[Workspace, str]) -> None:
-    _, url = demo
-    (card,) = post(url, activity("Which badge do visitors of the laboratory wear?"))
-    said = texts(card)
-    assert "yellow badge" in said
+def test_what_stands_in_documents_makes_no_links(demo: Demo) -> None:
+    card = demo.ask("Which badge do visitors of the laboratory wear?")
+    assert "yellow badge" in texts(card)
     sources = next(part for part in card["body"] if part.get("id") == "sources")
     assert "\\<img src=x" in texts(sources)
 
 
-def test_a_person_takes_over_and_writes_into_the_chat(
-    demo: tuple[Workspace, str], connector: Connector
-) -> None:
-    workspace, url = demo
-    there = {"serviceUrl": connector.url}
-    (card,) = post(url, activity(LEAVE, **there))
-    (queued,) = post(url, click(card, "Talk to a person", **there))
-    assert "You are in the queue" in texts(queued)
-    (stands,) = list_sessions(workspace.store, ["queued"])
-    session.claim(workspace.store, stands.id, ANNA)
-    connector.wait_for("Anna has joined")
-    session.reply(workspace.store, stands.id, ANNA, "What is it about? [x](http://evil)", "k1")
-    came = connector.wait_for("What is it about?")
+def test_a_person_takes_over_and_writes_into_the_chat(demo: Demo) -> None:
+    card = demo.ask(LEAVE)
+    assert demo.invoke(card, "Talk to a person")["statusCode"] == 200
+    assert "You are in the queue" in texts(demo.next())
+    store = demo.workspace.store
+    (stands,) = list_sessions(store, ["queued"])
+    session.claim(store, stands.id, ANNA)
+    assert "Anna has joined" in demo.next()["text"]
+    session.reply(store, stands.id, ANNA, "What is it about? [x](http://evil)", "k1")
+    came = demo.next()
     assert came["path"] == "/v3/conversations/a:chat/activities"
     assert came["text"] == "Anna: What is it about? [x](http://evil)"
     assert came["textFormat"] == "plain"
     # What is written now is for Anna, and answered by nobody else.
-    assert post(url, activity("My leave was refused.", **there)) == []
-    last = read_events(workspace.store, stands.id)
+    assert demo.post(activity("My leave was refused.")).status_code == 202
+    last = read_events(store, stands.id)
     assert "My leave was refused." in [event.text for event in last]
-    session.end(workspace.store, stands.id, ANNA, reason="solved", note="")
-    connector.wait_for("You can ask me again")
-    assert len([one for one in connector.got if "Anna has joined" in json.dumps(one)]) == 1
-    (again,) = post(url, activity("And in Germany, how many days of leave?", **there))
-    assert LEAVE_DE in texts(again)
+    session.end(store, stands.id, ANNA, reason="solved", note="")
+    assert "You can ask me again" in demo.next()["text"]
+    assert LEAVE_DE in texts(demo.ask("And in Germany, how many days of leave?"))
 
 
-def test_what_could_not_be_brought_comes_when_it_can(
-    demo: tuple[Workspace, str], connector: Connector
-) -> None:
-    workspace, url = demo
-    there = {"serviceUrl": connector.url}
-    (card,) = post(url, activity(LEAVE, **there))
-    post(url, click(card, "Talk to a person", **there))
-    (stands,) = list_sessions(workspace.store, ["queued"])
+def test_a_request_for_a_person_can_be_taken_back(demo: Demo) -> None:
+    demo.invoke(demo.ask(LEAVE), "Talk to a person")
+    demo.invoke(demo.next(), "I no longer need a person")
+    assert "no longer in the queue" in demo.next()["text"]
+    assert list_sessions(demo.workspace.store, ["queued"]) == []
+
+
+def test_what_could_not_be_brought_comes_when_it_can(demo: Demo) -> None:
+    store, connector = demo.workspace.store, demo.connector
+    demo.invoke(demo.ask(LEAVE), "Talk to a person")
+    demo.next()
+    (stands,) = list_sessions(store, ["queued"])
     connector.status = 503
-    session.claim(workspace.store, stands.id, ANNA)
-    session.reply(workspace.store, stands.id, ANNA, "I am here.", "k1")
+    session.claim(store, stands.id, ANNA)
+    session.reply(store, stands.id, ANNA, "I am here.", "k1")
     connector.status = 201
-    connector.wait_for("I am here.")
-    told = [one["text"] for one in connector.got]
-    assert told == ["Anna has joined and reads what you have written.", "Anna: I am here."]
+    written = [demo.next()["text"], demo.next()["text"]]
+    assert written == ["Anna has joined and reads what you have written.", "Anna: I am here."]
 
 
-def test_a_message_sent_twice_is_one_question(demo: tuple[Workspace, str]) -> None:
-    workspace, url = demo
+def test_a_message_sent_twice_is_answered_once(demo: Demo) -> None:
     sent = activity(LEAVE, id="m-1")
-    assert post(url, sent)
-    post(url, sent)
-    (stands,) = list_sessions(workspace.store, ["bot"])
-    asked = [event for event in read_events(workspace.store, stands.id) if event.by == "user"]
-    assert [event.text for event in asked if event.text] == [LEAVE]
+    for _ in range(3):
+        assert demo.post(sent).status_code == 202
+    demo.next()
+    demo.ask("What is the cap for a hotel night in Paris?")
+    assert len(demo.connector.got) == 2
 
 
-def test_a_thumb_is_kept_and_new_begins_anew(demo: tuple[Workspace, str]) -> None:
-    workspace, url = demo
-    (card,) = post(url, activity(LEAVE))
-    (thanks,) = post(url, click(card, "Not helpful"))
-    assert "Noted" in texts(thanks)
-    other = {"from": {"id": "29:eve", "name": "Eve"}}
-    (refused,) = post(url, click(card, "Helpful", **other))
-    assert "There is no answer" in texts(refused)
-    post(url, activity("new"))
-    post(url, activity(LEAVE))
-    assert len(list_sessions(workspace.store, ["closed"])) == 1
-    assert len(list_sessions(workspace.store, ["bot"])) == 1
+def test_a_rating_keeps_its_comment_and_new_begins_anew(demo: Demo) -> None:
+    store = demo.workspace.store
+    card = demo.ask(LEAVE)
+    thanks = demo.invoke(card, "Not helpful", inputs={"comment": "Which year?"})
+    assert thanks["type"] == "application/vnd.microsoft.activity.message"
+    (rated,) = list_feedback(store)
+    assert (rated.thumb, rated.comment) == (-1, "Which year?")
+    demo.invoke(card, "Helpful", **{"from": {"id": "29:eve", "name": "Eve"}})
+    assert [one.thumb for one in list_feedback(store)] == [-1]
+    demo.ask("new")
+    demo.ask(LEAVE)
+    assert len(list_sessions(store, ["closed"])) == 1
+    assert len(list_sessions(store, ["bot"])) == 1
 
 
-def test_other_chats_pictures_and_first_words(demo: tuple[Workspace, str]) -> None:
-    workspace, url = demo
-    group = {"conversation": {"id": "19:team", "conversationType": "channel"}}
-    (card,) = post(url, activity(LEAVE, **group))
-    assert "in a chat of our own" in texts(card)
-    (card,) = post(url, activity(""))
-    assert "words only" in texts(card)
+def test_a_suggestion_is_asked_by_its_button(demo: Demo) -> None:
+    card = demo.ask(LEAVE)
+    assert "Germany" in buttons(card)
+    demo.invoke(card, "Germany")
+    assert LEAVE_DE in texts(demo.next())
+
+
+def test_pictures_first_words_and_strange_buttons(demo: Demo) -> None:
+    assert "words only" in texts(demo.ask(""))
     added = {"type": "conversationUpdate", "membersAdded": [{"id": "29:bob"}]}
-    (card,) = post(url, activity("", **added))
-    assert "Acme Works" in texts(card)
-    assert list_sessions(workspace.store, ["bot"]) == []
+    assert "Acme Works" in texts(demo.ask("", **added))
+    assert list_sessions(demo.workspace.store, ["bot"]) == []
+    strange = demo.post(activity(type="invoke", name="task/fetch", value={}))
+    assert strange.status_code == 200
+    assert strange.json()["statusCode"] == 400
+
+
+CHANNEL = {"conversation": {"id": "19:team;messageid=1", "conversationType": "channel"}}
+
+
+def test_in_a_channel_the_thread_is_answered(demo: Demo) -> None:
+    demo.connector.members["19:team"] = [{"id": f"29:{n}", "objectId": f"{n}"} for n in range(5)]
+    card = demo.ask("What is the cap for a hotel night in Paris?", **CHANNEL)
+    assert card["path"] == "/v3/conversations/19:team;messageid=1/activities"
+    assert "EUR 220" in texts(card)
+
+
+def test_where_members_are_not_listed_the_answer_is_private(demo: Demo) -> None:
+    card = demo.ask("What is the cap for a hotel night in Paris?", **CHANNEL)
+    assert card["path"] == "/v3/conversations/a:29:bob/activities"
+    assert "EUR 220" in texts(card)
+    assert "Only you see this" in texts(card)
+    demo.connector.refuses_direct = True
+    refused = demo.ask("What is the cap for a hotel night in Lyon?", **CHANNEL)
+    assert refused["path"] == "/v3/conversations/19:team;messageid=1/activities"
+    assert "EUR" not in json.dumps(refused)
 
 
 @pytest.mark.parametrize(
@@ -275,15 +360,13 @@ def test_other_chats_pictures_and_first_words(demo: tuple[Workspace, str]) -> No
         ("[]", 400),
         ('{"type": "message"}', 403),
         (json.dumps(activity(LEAVE, serviceUrl="http://intranet.example.org/")), 403),
-        (json.dumps({**activity(LEAVE), "from": None}), 400),
+        (json.dumps({**activity(LEAVE), "serviceUrl": "http://127.0.0.1:9/", "from": None}), 400),
     ],
 )
-def test_what_is_no_activity_is_refused(
-    demo: tuple[Workspace, str], body: str, status: int
-) -> None:
-    _, url = demo
+def test_what_is_no_activity_is_refused(demo: Demo, body: str, status: int) -> None:
     headers = {"content-type": "application/json"}
-    assert httpx.post(f"{url}/api/messages", content=body, headers=headers).status_code == status
+    reply = httpx.post(f"{demo.url}/api/messages", content=body, headers=headers)
+    assert reply.status_code == status
 
 
 # With credentials ---------------------------------------------------------------------------------
@@ -298,8 +381,9 @@ MICROSOFT = "https://smba.trafficmanager.net/emea/"
 @pytest.fixture
 def key(monkeypatch: pytest.MonkeyPatch) -> RSAKey:
     """Of Microsoft: its public half is what the SDK would fetch."""
-    made = RSAKey.generate_key(2048, parameters={"kid": "one"})
-    keys = {"keys": [made.as_dict(private=False, kid="one", use="sig", alg="RS256")]}
+    # A name of its own: the SDK remembers keys by it.
+    made = RSAKey.generate_key(2048, parameters={"kid": uuid.uuid4().hex})
+    keys = {"keys": [made.as_dict(private=False, use="sig", alg="RS256")]}
     monkeypatch.setattr("jwt.PyJWKClient.fetch_data", lambda _: keys)
     return made
 
@@ -313,25 +397,94 @@ def bearer(key: RSAKey, **more: Any) -> str:
         "nbf": now - 10,
         "exp": now + 300,
     }
-    return f"Bearer {jwt.encode({'alg': 'RS256', 'kid': 'one'}, claims | more, key)}"
+    return f"Bearer {jwt.encode({'alg': 'RS256', 'kid': key.kid}, claims | more, key)}"
 
 
-def test_whoever_has_signed_in_is_known_in_teams(tmp_path: Path, key: RSAKey) -> None:
+async def token_of_the_bot(*_: Any) -> str:
+    return "token"
+
+
+def reach_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the bot write to an emulator, which is no host of Microsoft's."""
+    from microsoft_agents.authentication.msal import MsalAuth
+    from microsoft_agents.hosting.core import OutboundHostValidator
+
+    monkeypatch.setattr(f"{MsalAuth.__module__}.MsalAuth.get_access_token", token_of_the_bot)
+    monkeypatch.setattr(
+        "ombud.channels.teams.connecting.OutboundHostValidator",
+        lambda enabled: OutboundHostValidator(enabled=not enabled),
+    )
+
+
+def test_an_account_of_the_directory_is_known_in_teams(
+    tmp_path: Path, key: RSAKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from microsoft_agents.authentication.msal import MsalAuth
+
+    # Microsoft's login and its connector cannot be reached from here.
+    monkeypatch.setattr(f"{MsalAuth.__module__}.MsalAuth.get_access_token", token_of_the_bot)
     with bot(tmp_path, WHOLE) as (workspace, url):
-        sent = activity(LEAVE, serviceUrl=MICROSOFT)
-        (card,) = post(url, sent, authorization=bearer(key))
-        assert "Sign in once" in texts(card)
+        changed = threading.Event()
+        workspace.store.on_change(changed.set)
+
+        def post(sent: dict[str, Any]) -> str:
+            whole = sent | {"serviceUrl": MICROSOFT, "deliveryMode": "expectReplies"}
+            headers = {"authorization": bearer(key)}
+            reply = httpx.post(f"{url}/api/messages", json=whole, headers=headers, timeout=30)
+            assert reply.status_code == 200, reply.text
+            return json.dumps(reply.json())
+
+        assert "Sign in once" in post(activity(LEAVE))
         subject = sha256(b"http://127.0.0.1:9\nbob-oid").hexdigest()
         new_account(workspace.store, "bob", Person(country="DE"), ["employee"], subject=subject)
-        (card,) = post(url, sent, authorization=bearer(key))
-        assert LEAVE_DE in texts(card)
-        elsewhere = activity(LEAVE, serviceUrl=MICROSOFT, channelId="directline")
-        (card,) = post(url, elsewhere, authorization=bearer(key))
-        assert "Sign in once" in texts(card)
+        assert "Sign in once" in post(activity(LEAVE, channelId="directline"))
+        assert "Sign in once" not in post(activity(LEAVE))
+        while LEAVE_DE not in answers_of(workspace):
+            assert changed.wait(20)
+            changed.clear()
+
+
+def test_in_a_channel_of_teams_everybody_reads_only_what_all_may_read(
+    tmp_path: Path, key: RSAKey, connector: Connector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reach_emulator(monkeypatch)
+    names = {"bob": Person(country="GB", roles=("manager",)), "eve": Person(country="GB")}
+    members = [
+        {"id": f"29:{name}", "objectId": f"{name}-oid", "userPrincipalName": f"{name}@acme.example"}
+        for name in names
+    ]
+    connector.members["19:team"] = members
+    with bot(tmp_path, WHOLE) as (workspace, url):
+        for name, person in names.items():
+            new_account(workspace.store, f"{name}@acme.example", person, ["employee"])
+
+        def ask(text: str, number: int) -> dict[str, Any]:
+            sent = activity(text, serviceUrl=connector.url, **CHANNEL)
+            headers = {"authorization": bearer(key, serviceurl=connector.url)}
+            reply = httpx.post(f"{url}/api/messages", json=sent, headers=headers, timeout=30)
+            assert reply.status_code == 202, reply.text
+            with connector.news:
+                assert connector.news.wait_for(lambda: len(connector.got) > number, 20)
+            return connector.got[number]
+
+        shared = ask(LEAVE, 0)
+        assert ";messageid=1" in shared["path"]
+        assert LEAVE_GB in json.dumps(shared)
+        private = ask("Where does the confidential pay band of grade G5 begin?", 1)
+        assert "a:29:bob" in private["path"]
+        assert "48,000" in json.dumps(private)
+        members.append({"id": "29:guest", "objectId": "guest-oid"})
+        assert "a:29:bob" in ask(LEAVE, 2)["path"]
+
+
+def answers_of(workspace: Workspace) -> str:
+    sessions = list_sessions(workspace.store, ["bot"])
+    events = [event for one in sessions for event in read_events(workspace.store, one.id)]
+    return "\n".join(event.text for event in events if event.by == "assistant")
 
 
 def test_tokens_of_others_are_refused(tmp_path: Path, key: RSAKey) -> None:
-    foreign = RSAKey.generate_key(2048, parameters={"kid": "one"})
+    foreign = RSAKey.generate_key(2048, parameters={"kid": str(key.kid)})
     sent = activity(LEAVE, serviceUrl=MICROSOFT)
     wrong = {
         "": "",

@@ -25,18 +25,18 @@ from ombud.store import (
     add_turn,
     erase_quotes,
     erase_rows,
-    held_in_conversation,
-    held_of_person,
-    held_until,
     last_messages,
     list_answers,
     new_conversation,
     open_store,
     read_answer,
     read_head,
-    read_kept,
     read_links,
+    read_stored_answer,
     seal,
+    select_conversation,
+    select_expired,
+    select_of_person,
     verify_chain,
 )
 from ombud.store.audit.forgetting import mark_of
@@ -166,7 +166,7 @@ def test_a_record_names_model_prompts_index_and_set_up(store: Store) -> None:
         "prompts": {"compose/x": "12ab"},
         "setup": made,
     }
-    kept = read_kept(store, "a")
+    kept = read_stored_answer(store, "a")
     assert (kept.record, kept.erased, kept.sensitive) == (2, None, False)
 
 
@@ -226,7 +226,7 @@ def test_a_changed_field_is_named(store: Store, table: str, field: str) -> None:
     )
     broken = fault(store)
     assert broken.why == "changed"
-    assert f"The {table} {identity} of record {broken.number} was changed." == broken.said
+    assert f"The {table} {identity} of record {broken.number} was changed." == broken.message
     assert broken.number == (2 if table == "conversation" else 3)
 
 
@@ -249,7 +249,7 @@ def test_a_row_that_was_deleted_is_missing(store: Store, table: str) -> None:
     run(store, f"DELETE FROM {table}")
     broken = fault(store)
     assert (broken.number, broken.why) == (3, "missing")
-    assert table in broken.said
+    assert table in broken.message
 
 
 def test_a_row_that_nothing_speaks_of_was_put_in(store: Store) -> None:
@@ -268,7 +268,7 @@ def test_an_erased_answer_that_comes_back_is_seen(store: Store) -> None:
     turns(store, "ann", 1)
     with store.read() as db:
         before = db.execute(text("SELECT CAST(answer AS TEXT), salt FROM answer")).one()
-    erase_rows(store, held_of_person(store, "ann"), "person")
+    erase_rows(store, select_of_person(store, "ann"), "person")
     cast = "CAST(:a AS JSON)" if "postgres" in str(store._engine.url) else ":a"
     run(store, f"UPDATE answer SET answer = {cast}, salt = :s", a=before[0], s=before[1])
     assert (fault(store).why, fault(store).number) == ("changed", 4)
@@ -474,7 +474,7 @@ def test_killed_at_any_time_the_chain_is_whole(store: Store, url: str, tmp_path:
 def test_what_a_person_asked_goes_and_the_chain_verifies(store: Store) -> None:
     gone, stays = turns(store, "ann", 3), turns(store, "anna", 1)
     add_turn(store, Question(text=f"{WORDS} alone", asker=Person(id="ann")), answer("alone"))
-    held = held_of_person(store, "ann")
+    held = select_of_person(store, "ann")
     assert (held.conversations, held.answers) == ((gone,), ("alone",))
     done = erase_rows(store, held, "person", "ann")
     assert (done.conversations, done.answers, done.messages) == (1, 4, 6)
@@ -484,17 +484,17 @@ def test_what_a_person_asked_goes_and_the_chain_verifies(store: Store) -> None:
     for identity in ("ann.0", "ann.2", "alone"):
         with pytest.raises(NotFound, match="was erased"):
             read_answer(store, identity)
-        assert read_kept(store, identity).question is None
+        assert read_stored_answer(store, identity).question is None
     with pytest.raises(NotFound, match="was erased"):
         last_messages(store, gone)
     assert [m.role for m in last_messages(store, stays)] == ["user", "assistant"]
     with pytest.raises(NotFound):
-        held_of_person(store, "ann")
+        select_of_person(store, "ann")
 
 
 def test_nothing_of_it_is_left_in_any_table(store: Store) -> None:
     talk = turns(store, "ann-4711", 2, "handoff", "a")
-    done = erase_rows(store, held_of_person(store, "ann-4711"), "person", "ann-4711")
+    done = erase_rows(store, select_of_person(store, "ann-4711"), "person", "ann-4711")
     with store.read() as db:
         for table in ("answer", "conversation", "event", "audit", "setup"):
             said = " ".join(str(row) for row in db.execute(text(f"SELECT * FROM {table}")))
@@ -509,26 +509,26 @@ def test_nothing_of_it_is_left_in_any_table(store: Store) -> None:
 
 def test_an_erased_conversation_takes_nothing_more(store: Store) -> None:
     talk = turns(store, "ann", 1)
-    erase_rows(store, held_in_conversation(store, talk), "person", talk)
+    erase_rows(store, select_conversation(store, talk), "person", talk)
     with pytest.raises(NotFound, match="was erased"):
         add_turn(store, Question(text="more"), answer("more", talk))
     assert [kept.id for kept in list_answers(store)] == ["ann.0"]
     assert verify_chain(store).broken is None
     with pytest.raises(NotFound):
-        held_in_conversation(store, talk)
+        select_conversation(store, talk)
 
 
 @pytest.mark.parametrize("who", ['a"b', "a%", "a_b", "ä\\n", "O'Neil", ""])
 def test_ids_are_compared_letter_by_letter(store: Store, who: str) -> None:
     if not who:
         turns(store, "")
-        assert held_of_person(
+        assert select_of_person(
             store, ""
         ).conversations  # nobody in particular: the command asks for an id
         return
     mine = turns(store, who, 1)
     turns(store, "axb", 1)
-    assert held_of_person(store, who) == ((mine,), ())
+    assert select_of_person(store, who) == ((mine,), ())
 
 
 @pytest.mark.slow
@@ -545,7 +545,7 @@ def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_
         "    seen.append(1)\n"
         "    if len(seen) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
         "event.listen(store._engine, 'commit', count)\n"
-        "erase_rows(store, held_of_person(store, 'ann'), 'person', 'ann')\n"
+        "erase_rows(store, select_of_person(store, 'ann'), 'person', 'ann')\n"
     )
     process = start(url, tmp_path, code)
     process.communicate(timeout=120)
@@ -553,7 +553,7 @@ def test_killed_while_erasing_the_next_run_finishes(store: Store, url: str, tmp_
     found = verify_chain(store)
     assert found.broken is None
     assert 0 < found.erased["person"] < 120
-    erase_rows(store, held_of_person(store, "ann"), "person", "ann")
+    erase_rows(store, select_of_person(store, "ann"), "person", "ann")
     assert verify_chain(store).erased == {"person": 120}
 
 
@@ -583,7 +583,7 @@ def test_a_document_that_is_erased_leaves_a_chain_that_verifies(store: Store) ->
     found = verify_chain(store)
     assert (found.broken, found.erased) == (None, {"document": 2})
     assert "secret" not in read_answer(store, "first").model_dump_json()
-    later = read_kept(store, "second").question
+    later = read_stored_answer(store, "second").question
     assert later
     assert [turn.content for turn in later.history] == ["q", "[evidence erased]"]
     assert [m.content for m in last_messages(store, talk)] == [
@@ -608,15 +608,15 @@ def test_what_is_sensitive_goes_first_with_its_whole_conversation(store: Store) 
     add_turn(store, Question(text="alone"), answer("alone", action="handoff"))
     add_turn(store, Question(text="fine"), answer("fine"))
     assert [kept.sensitive for kept in list_answers(store)] == [False] * 2 + [True] * 5 + [False]
-    assert held_until(store, days(-1), days(-1)) == ((), ())
-    assert held_until(store, None, None) == ((), ())
-    assert held_until(store, days(-1), days(1)) == ((delicate,), ("alone",))
-    assert held_until(store, days(1), None) == ((plain,), ("fine",))
-    erase_rows(store, held_until(store, days(-1), days(1)), "retention")
+    assert select_expired(store, days(-1), days(-1)) == ((), ())
+    assert select_expired(store, None, None) == ((), ())
+    assert select_expired(store, days(-1), days(1)) == ((delicate,), ("alone",))
+    assert select_expired(store, days(1), None) == ((plain,), ("fine",))
+    erase_rows(store, select_expired(store, days(-1), days(1)), "retention")
     found = verify_chain(store)
     assert (found.broken, found.erased) == (None, {"retention": 5})
-    assert held_until(store, days(-1), days(1)) == ((), ())
-    erase_rows(store, held_until(store, days(1), days(1)), "retention")
+    assert select_expired(store, days(-1), days(1)) == ((), ())
+    erase_rows(store, select_expired(store, days(1), days(1)), "retention")
     assert verify_chain(store).erased == {"retention": 8}
 
 
@@ -624,5 +624,5 @@ def test_a_conversation_counts_by_its_last_message(store: Store) -> None:
     old, empty = turns(store, "ann", 1), new_conversation(store, Person())
     between = datetime.now(UTC)
     add_turn(store, Question(text="again"), answer("again", old))
-    assert held_until(store, between, between) == ((empty,), ())
-    assert set(held_until(store, days(1), days(1)).conversations) == {old, empty}
+    assert select_expired(store, between, between) == ((empty,), ())
+    assert set(select_expired(store, days(1), days(1)).conversations) == {old, empty}

@@ -61,7 +61,7 @@ def initials(texts: Sequence[str]) -> Any:
 
 @pytest.mark.parametrize("chunker", ["structure", "sentence", "semantic", "fixed"])
 def test_it_cuts_as_chunk_does(parser: DocumentParser, chunker: str) -> None:
-    settings = IndexSettings(chunker=chunker, chunk_tokens=32, min_sentences=1, percentile=50)
+    settings = IndexSettings(chunker=chunker, chunk_tokens=32, percentile=50)
     contents = parser.read(POLICY, facts("pay.md"), Chunking(settings, words, initials))
     document = parse(POLICY, facts("pay.md"))
     assert contents.document == document

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ombud.store import Spending, Store, add_spending, open_store, spent_on
+from ombud.store import Spending, Store, add_spending, open_store, spent_by, spent_on
 from ombud.store.spending import read_spending
 from store.places import database
 
@@ -51,3 +51,18 @@ def test_more_tokens_than_a_small_number_holds_and_a_name_longer_than_its_column
     add_spending(store, DAY, Spending("a:" + "b" * 300, 1, 3_000_000_000, 3_000_000_000, 0.0))
     (row,) = read_spending(store, DAY)
     assert (len(row.model), row.tokens_in) == (200, 3_000_000_000)
+
+
+def test_people_and_groups_add_up_apart_and_only_for_the_day(store: Store) -> None:
+    call = Spending("a:small", 1, 100, 10, 0.25)
+    add_spending(store, DAY, call, ["ana", "staff"])
+    add_spending(store, DAY, call, ["staff", "ben"])
+    assert spent_by(store, DAY, ["ana", "ben", "staff", "cleo"]) == {
+        "ana": 0.25,
+        "ben": 0.25,
+        "staff": 0.5,
+        "cleo": 0.0,
+    }
+    assert spent_on(store, DAY) == 0.5
+    add_spending(store, "2026-02-01", call, ["ana"])
+    assert spent_by(store, DAY, ["ana", "staff"]) == {"ana": 0.0, "staff": 0.0}

@@ -4,6 +4,8 @@ Python imports this module first in every process where PYTHONPATH names this fo
 `make test COVERAGE=yes` has it do: in those of pytest, and in all that tests start. Modules of
 ombud are then compiled with `__lines__[…] = 1` before each statement and kept beside Python's own
 bytecode; what a process has noted it writes to `.lines/` when it ends. `report.py` counts it.
+They have a loader of their own: what Python's loads in a package with a plugin, as ombud is one,
+pytest compiles itself.
 
 coverage.py has the interpreter call it for every line and every call, of libraries too, which takes
 the fast tests half as long again. Slipcover takes its marks out again, but puts them in anew in
@@ -15,14 +17,17 @@ import atexit
 import builtins
 import marshal
 import os
+import sys
 from collections.abc import Iterator, Sequence
-from importlib.machinery import SourceFileLoader
+from importlib.abc import FileLoader, SourceLoader
+from importlib.machinery import FileFinder
 from importlib.util import cache_from_source
 from pathlib import Path
 from types import CodeType
 from typing import NoReturn, TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
+FOLDER = str(ROOT / "src")
 SOURCES = f"{ROOT / 'src' / 'ombud'}{os.sep}"
 NOTED = ROOT / ".lines"
 LINES = "__lines__"
@@ -119,25 +124,32 @@ def _lines_of(path: str, count: int) -> list[int]:
     return _run.setdefault(path, [0] * count)
 
 
-def _noting_code(loader: SourceFileLoader, name: str) -> CodeType | None:
-    """In place of `SourceFileLoader.get_code`."""
-    path = loader.get_filename(name)
-    if not path.startswith(SOURCES):
-        return _plain_code(loader, name)
-    file = Path(path).stat()
-    kept = Path(cache_from_source(path, optimization="lines"))
-    try:
-        state, code = marshal.loads(kept.read_bytes())
-    except (OSError, ValueError, EOFError, TypeError):
-        state = code = None
-    if state != (file.st_mtime_ns, file.st_size):
-        code = compiled(Path(path).read_bytes(), path)
-        kept.parent.mkdir(exist_ok=True)
-        own = kept.with_suffix(f".{os.getpid()}")
-        own.write_bytes(marshal.dumps(((file.st_mtime_ns, file.st_size), code)))
-        own.replace(kept)
-    assert isinstance(code, CodeType)
-    return code
+class NotingLoader(FileLoader, SourceLoader):  # type: ignore[misc]  # their stubs disagree
+    """Loads a module that notes its lines."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        file = Path(path).stat()
+        kept = Path(cache_from_source(path, optimization="lines"))
+        try:
+            state, code = marshal.loads(kept.read_bytes())
+        except (OSError, ValueError, EOFError, TypeError):
+            state = code = None
+        if state != (file.st_mtime_ns, file.st_size):
+            code = compiled(Path(path).read_bytes(), path)
+            kept.parent.mkdir(exist_ok=True)
+            own = kept.with_suffix(f".{os.getpid()}")
+            own.write_bytes(marshal.dumps(((file.st_mtime_ns, file.st_size), code)))
+            own.replace(kept)
+        assert isinstance(code, CodeType)
+        return code
+
+
+def _finder(path: str) -> FileFinder:
+    """Finds the modules of ombud in a folder. Raises ImportError for any other folder."""
+    if path != FOLDER and not path.startswith(SOURCES.rstrip(os.sep)):
+        raise ImportError
+    return FileFinder(path, (NotingLoader, [".py"]))
 
 
 def _write() -> None:
@@ -154,8 +166,9 @@ def _end_at_once(code: int) -> NoReturn:
 
 
 if __name__ == "sitecustomize":
-    _plain_code, _exit = SourceFileLoader.get_code, os._exit
+    _exit = os._exit
     vars(builtins)["lines_of"] = _lines_of
     vars(os)["_exit"] = _end_at_once
-    SourceFileLoader.get_code = _noting_code  # type: ignore[method-assign,assignment]
+    sys.path_hooks.insert(0, _finder)
+    sys.path_importer_cache.clear()
     atexit.register(_write)

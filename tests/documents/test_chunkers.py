@@ -147,7 +147,7 @@ def test_the_trail_is_what_stands_above_the_first_character(chunker: str) -> Non
     source = document(
         heading("Leave", 1), paragraph("aa"), heading("Carry over", 2), paragraph(*["days"] * 20)
     )
-    made = cut(source, chunker, chunk_tokens=32, overlap_tokens=0, min_sentences=1, percentile=1)
+    made = cut(source, chunker, chunk_tokens=32, overlap_tokens=0, percentile=1)
     for c in made:
         above = [b.text for b in source.blocks if b.level and source.text.index(b.text) < c.start]
         assert c.trail == (("Leave", "Carry over") if "Carry over" in above else ("Leave",))
@@ -283,11 +283,10 @@ def test_it_is_cut_where_the_text_turns_to_something_else() -> None:
     ]
 
 
-def test_the_percentile_decides_how_many_turns_count() -> None:
+def test_the_percentile_decides_how_many_turns_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IndexSettings, "min_sentences", 1)
     source = document(paragraph(*["leave"] * 6, *["travel"] * 6, *["travel", "costs"] * 3))
-    cuts = [
-        len(cut(source, "semantic", percentile=share, min_sentences=1)) for share in (99, 90, 50)
-    ]
+    cuts = [len(cut(source, "semantic", percentile=share)) for share in (99, 90, 50)]
     assert cuts == sorted(cuts)
     assert cuts[0] < cuts[-1]
     assert len(cut(document(topics("leave")), "semantic", percentile=1)) == 1
@@ -295,9 +294,8 @@ def test_the_percentile_decides_how_many_turns_count() -> None:
 
 def test_fewer_sentences_than_the_least_are_not_cut_off() -> None:
     source = document(topics("aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", times=2))
-    short, long = (cut(source, "semantic", percentile=1, min_sentences=n) for n in (1, 5))
-    assert min(c.text.count(".") for c in short) < 5
-    assert all(c.text.count(".") >= 5 for c in long[:-1])
+    made = cut(source, "semantic", percentile=1)
+    assert all(c.text.count(".") >= 3 for c in made[:-1])
 
 
 def test_a_heading_always_begins_a_chunk_and_one_right_below_another_does_not() -> None:
@@ -318,7 +316,8 @@ def test_what_stays_together_is_still_not_longer_than_a_chunk_may_be() -> None:
     assert [words(c.text) for c in made] == [50, 50, 50, 50]
 
 
-def test_windows_are_embedded_once_and_all_at_once() -> None:
+def test_windows_are_embedded_once_and_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IndexSettings, "window", 2)
     seen: list[Sequence[str]] = []
 
     def watched(texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -326,7 +325,7 @@ def test_windows_are_embedded_once_and_all_at_once() -> None:
         return embed(texts)
 
     source = document(paragraph(*(f"{letter}{letter}" for letter in "abcdefgh")))
-    chunk(source, IndexSettings(chunker="semantic", window=2), words, watched)
+    chunk(source, IndexSettings(chunker="semantic"), words, watched)
     (texts,) = seen
     assert (
         len(texts) == len(set(texts)) == 9

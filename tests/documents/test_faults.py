@@ -17,26 +17,7 @@ from ombud.types import Document, Person
 
 CASES = Path(__file__).parents[1] / "data" / "faults"
 Case = dict[str, Any]
-TO_DO: frozenset[str] = frozenset(
-    (
-        "pdf-form/card.pdf",
-        "pdf-form/freetext.pdf",
-        "pdf-rotated/sideways-in-doc.pdf",
-        "pdf-rotated/sideways2.pdf",
-        "pdf-running/rates.pdf",
-        "pdf-running/schedules.pdf",
-        "pdf-running/stages.pdf",
-        "pdf-running/unruled.pdf",
-        "pdf-scan/annex.pdf",
-        "pdf-scan/notice.pdf",
-        "pdf-scan/stamped.pdf",
-        "pdf-table-continued/premium.pdf",
-        "pdf-table-merged/span.pdf",
-        "pdf-table-two/kinds.pdf",
-        "pdf-words/lines.pdf",
-        "pdf-words/spaced.pdf",
-    )
-)
+TO_DO: frozenset[str] = frozenset(())
 """Files that are not right yet."""
 
 

@@ -254,3 +254,11 @@ def test_comments_may_hold_code() -> None:
 
 def test_pictures_without_a_description_are_reported() -> None:
     assert parsed("See ![](a.png) and ![the plan](b.png).").loss.pictures == 1
+
+
+def test_links_that_are_not_allowed_are_words() -> None:
+    document = parsed(
+        "Use [this](javascript:x()) or ![a plan](file:///x.png), [that](data:text/html,x)."
+    )
+    assert document.text == "Use this or a plan, that."
+    assert document.annotations == ()

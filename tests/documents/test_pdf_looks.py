@@ -48,6 +48,17 @@ def test_words_that_a_reviewer_strikes_out_are_struck(kind: bytes) -> None:
     assert document.loss.struck == (kind == b"/StrikeOut")
 
 
+def test_words_that_are_marked_to_be_blacked_out_are_hidden() -> None:
+    def review(canvas: Canvas) -> None:
+        canvas.drawString(72, 700, "Olsen wrote it.")
+        canvas.highlightAnnotation("", [70, 697, 100, 712], [70, 712, 100, 712, 70, 697, 100, 697])
+
+    document = drawn(review, (b"/Highlight", b"/Redact"))
+    assert "wrote it." in document.text
+    assert "Olsen" not in document.model_dump_json()
+    assert document.loss.hidden == 1
+
+
 def test_the_upper_figure_of_a_fraction_is_no_footnote_mark() -> None:
     def fraction(canvas: Canvas) -> None:
         canvas.drawString(72, 700, "Staff work 2")
@@ -111,3 +122,24 @@ def test_invisible_words_over_a_scan_are_what_it_shows(blackened: bool) -> None:
         canvas.restoreState()
 
     assert ("Olsen" in drawn(page).text) != blackened
+
+
+def test_words_that_a_path_cuts_off_are_hidden() -> None:
+    """As where a page, or a cell of a sheet, was cropped before it was printed."""
+
+    def cropped(canvas: Canvas) -> None:
+        for low, words in ((690, "Costs are paid. Olsen"), (640, "Fares too. Nothing is cut.")):
+            canvas.saveState()
+            path = canvas.beginPath()
+            path.rect(72, low, 78 if low == 690 else 300, 30)
+            canvas.clipPath(path, stroke=0)
+            canvas.drawString(72, low + 10, words)
+            canvas.drawString(72, low + 50, "Secret bonus")
+            canvas.restoreState()
+
+    document = drawn(cropped)
+    assert "Costs are paid." in document.text
+    assert "Fares too. Nothing is cut." in document.text
+    dumped = document.model_dump_json()
+    assert [word for word in ("Olsen", "Secret", "bonus") if word in dumped] == []
+    assert document.loss.hidden

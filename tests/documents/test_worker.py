@@ -129,8 +129,9 @@ def test_too_little_memory_is_an_error_of_the_document() -> None:
         assert worker.parse(b"Text", facts("a.txt")).text == "Text"
 
 
-def test_the_process_is_recycled() -> None:
-    with Worker(DocumentSettings(recycle=2)) as worker:
+def test_the_process_is_recycled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ombud.documents.worker.RECYCLE_AFTER", 2)
+    with Worker(DocumentSettings()) as worker:
         worker.parse(b"One", facts("a.txt"))
         first = pid(worker)
         worker.parse(b"Two", facts("a.txt"))

@@ -3,7 +3,7 @@
 import pytest
 
 from ombud.documents import parse
-from ombud.documents.office.xlsx_formats import shown
+from ombud.documents.office.xlsx_formats import format_number
 from ombud.errors import SourceError
 from ombud.types import Document
 
@@ -173,7 +173,7 @@ def test_days_counted_from_1904() -> None:
     ],
 )
 def test_what_excel_shows(value: float, code: str, text: str) -> None:
-    assert shown(value, code) == text
+    assert format_number(value, code) == text
 
 
 def test_rows_are_counted_as_pages() -> None:

@@ -17,6 +17,9 @@ from socket import create_server
 from typing import Any
 
 import uvicorn
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -25,8 +28,9 @@ from starlette.routing import Route
 API = "/iamessage/api/v2"
 ORGANISATION = "00D5g00000ABCDE"
 DEPLOYMENT = "ombud_people_team"
-IDENTITY = "customer-jwt"
-"""The customer identity token that is accepted."""
+KEY_ID, ISSUER = "key-1", "ombud"
+KEY = RSAKey.generate_key(2048)
+"""Its public part stands in the key set that the organisation has uploaded."""
 TOKEN_SECONDS = 3600.0
 
 Json = dict[str, Any]
@@ -68,6 +72,12 @@ class Conversation:
             for entry in self.entries
             if entry["entryType"] == "Message" and entry["sender"]["role"] == role
         ]
+
+
+def signed_for(person: str, **changes: Any) -> str:
+    """A customer identity token as User Verification wants it."""
+    claims = {"iss": ISSUER, "sub": person, "exp": int(time.time()) + 60, **changes}
+    return jwt.encode({"alg": "RS256", "kid": KEY_ID}, claims, KEY)
 
 
 class Refusal(Exception):
@@ -348,11 +358,21 @@ class Miaw:
 
     async def _mint_known(self, request: Request) -> tuple[int, Json]:
         body = await self._minted(request)
-        is_known = body.get("customerIdentityToken") == IDENTITY
-        if body.get("authorizationType") != "JWT" or not is_known:
+        person = self._verified(str(body.get("customerIdentityToken")))
+        if body.get("authorizationType") != "JWT" or not person:
             # As the service does where a signature is wrong.
             return 200, self._token(f"v2/iamessage/ANON/{uuid.uuid4()}", "UNAUTH")
-        return 200, self._token("v2/iamessage/AUTH/employee", "AUTH")
+        return 200, self._token(f"v2/iamessage/AUTH/{person}", "AUTH")
+
+    def _verified(self, token: str) -> str:
+        """User Verification: RS256 by the uploaded key of that id, with issuer, subject and end."""
+        try:
+            read = jwt.decode(token, KEY, algorithms=["RS256"])
+        except (JoseError, ValueError):
+            return ""
+        claims = read.claims
+        is_right = read.header.get("kid") == KEY_ID and claims.get("iss") == ISSUER
+        return str(claims.get("sub", "")) if is_right and claims["exp"] > time.time() else ""
 
     async def _continue(self, request: Request) -> tuple[int, Json]:
         token = request.headers.get("authorization", "").partition(" ")[2]

@@ -11,12 +11,21 @@ from handoff.help_desk import HelpDesk, served
 from handoff.miaw import DEPLOYMENT, ORGANISATION, Faults, Miaw, emulated
 from handoff.real_synapse import Synapse, User
 from handoff.shaky import ShakyDesk
-from ombud.handoff import Desk, inbound, keep_event
+from handoff.ticket_services import (
+    REPLY_SECONDS,
+    SERVICES,
+    WEBHOOK_KEY,
+    Stored,
+    TicketService,
+    serving,
+)
+from ombud.handoff import Desk, inbound, keep_event, open_tickets, ticket_system
 from ombud.handoff.desks.opening import open_desk
 from ombud.handoff.desks.salesforce import open_salesforce
 from ombud.handoff.desks.salesforce.service import Pulse
-from ombud.settings import HandoffSettings, MatrixSettings, SalesforceSettings
-from ombud.store import Store, read_line
+from ombud.handoff.tickets.line import WITHDRAWN
+from ombud.settings import HandoffSettings, SalesforceSettings, TicketSettings
+from ombud.store import Store, find_line, look_soon, read_line
 
 PULSE = Pulse(reply=5.0, heartbeat=5.0, echo=0.05, look=0.01, position=0.05)
 HARD = [0.0, 0.05, 0.15, 0.3]
@@ -162,9 +171,11 @@ class MatrixSide:
         self._rooms: dict[str, str] = {}
 
     def desk(self) -> Desk:
-        matrix = MatrixSettings(
-            url=self._synapse.url, token_env=TOKEN_ENV, advisors=(self._ana.id,)
-        )
+        matrix = {
+            "url": self._synapse.url,
+            "token_env": TOKEN_ENV,
+            "advisors": [self._ana.id],
+        }
         desk = open_desk(HandoffSettings(desk="matrix", matrix=matrix))
         assert desk is not None
         return desk
@@ -194,6 +205,81 @@ class MatrixSide:
 
     def disturb(self) -> None:
         return
+
+
+class TicketSide:
+    """A ticket system whose agents answer by comments; half of them are announced by webhooks,
+    twice and in no order."""
+
+    def __init__(self, service: TicketService, store: Store, chance: random.Random) -> None:
+        self.name = service.settings["system"]
+        self._service = service
+        self._store = store
+        self._chance = chance
+
+    def desk(self) -> Desk:
+        values = {
+            **self._service.settings,
+            "url": self._service.url,
+            "client": "client",
+            "secret_env": SECRET_ENV,
+            "poll_seconds": 0.02,
+            "settle_seconds": 1.5 * REPLY_SECONDS,
+            "timeout_seconds": REPLY_SECONDS,
+        }
+        desk = open_tickets(TicketSettings.model_validate(values), "https://ombud.example")
+        assert desk is not None
+        return desk
+
+    def is_open(self, ticket: str) -> bool:
+        return self._service.of(ticket) is not None
+
+    async def accept(self, ticket: str) -> None:
+        """Whoever comments first has joined."""
+
+    async def say(self, ticket: str, text: str) -> None:
+        self._service.reply(self._stored(ticket), "an internal note", public=False)
+        self._service.reply(self._stored(ticket), text)
+        if self._chance.random() < 0.5:
+            self._announce()
+
+    async def end(self, ticket: str) -> None:
+        self._stored(ticket).is_closed = True
+        self._announce()
+
+    def arrived(self, ticket: str) -> list[str]:
+        return [text for text in self._service.texts(self._stored(ticket)) if text != WITHDRAWN]
+
+    def disturb(self) -> None:
+        self._service.tokens.clear()
+
+    def _stored(self, ticket: str) -> Stored:
+        stored = self._service.of(ticket)
+        assert stored is not None
+        return stored
+
+    def _announce(self) -> None:
+        """Post a webhook about each ticket, as a system does that retries and reorders them."""
+        stored = list(self._service.tickets.values()) * 2
+        self._chance.shuffle(stored)
+        for one in stored:
+            announced = self._service.announcement(one)
+            if announced is not None:
+                remote_id = ticket_system(self.name).announced_ticket(*announced, WEBHOOK_KEY)
+                line = find_line(self._store, self.name, "id", remote_id)
+                if line is not None:
+                    look_soon(self._store, line.ticket_id)
+
+
+@asynccontextmanager
+async def ticket_side(
+    system: str, seed: int, chance: random.Random, store: Store
+) -> AsyncIterator[Side]:
+    hidden = chance.choice([0.0, REPLY_SECONDS])
+    # Each request may fail twice: before its effect and after it.
+    service = SERVICES[system](seed, chance.choice(HARD) / 2, hidden)
+    async with serving(service):
+        yield TicketSide(service, store, chance)
 
 
 @asynccontextmanager

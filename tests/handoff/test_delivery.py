@@ -18,9 +18,9 @@ from ombud.store import (
     Store,
     desk_statuses,
     erase_rows,
-    held_in_conversation,
     read_events,
     read_session,
+    select_conversation,
 )
 from ombud.store.tables import lease as leases
 from ombud.types import (
@@ -144,7 +144,7 @@ def test_what_was_erased_is_not_sent(store: Store) -> None:
         delivery = Delivery(store, desk, "shaky", pace=QUICK)
         task = asyncio.create_task(delivery.run())
         await until(lambda: desk_statuses(store)[0].error, delivery)
-        erase_rows(store, held_in_conversation(store, talk), "person")
+        erase_rows(store, select_conversation(store, talk), "person")
         desk.fault = 0.0
         for _ in range(50):
             delivery.wake()

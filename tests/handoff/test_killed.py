@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 def workspace(home: Path, store_url: str) -> Path:
     home.mkdir()
     lines = [
-        "[server]\nrequests_per_minute = 0\nperson_requests_per_minute = 0\nmessages_per_minute = 0\nperson_cpu_seconds = 0\n",
+        "[server]\nrequests_per_minute = 0\nmessages_per_minute = 0\nperson_cpu_seconds = 0\n",
         '[models]\nembedder = "none"\n',
         f'[store]\nurl = "{store_url}"\n' if store_url else "",
     ]

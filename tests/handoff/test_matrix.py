@@ -14,10 +14,8 @@ from handoff.relay import relayed
 from ombud.errors import HandoffError, Undelivered
 from ombud.handoff.delivery import Delivery, Pace
 from ombud.handoff.desks.desk import DeskEvent, Line, Outgoing
-from ombud.handoff.desks.matrix import MatrixDesk
-from ombud.handoff.desks.matrix.feed import PAGE
 from ombud.handoff.desks.opening import open_desk
-from ombud.settings import HandoffSettings, MatrixSettings
+from ombud.settings import HandoffSettings
 from ombud.store import (
     Store,
     append_events,
@@ -27,6 +25,8 @@ from ombud.store import (
     read_session,
 )
 from ombud.types import HandedOver, Happening, NewEvent, Party, Person, Said
+from ombud_matrix import MatrixDesk
+from ombud_matrix.feed import PAGE
 
 pytestmark = pytest.mark.slow
 LONG_ENOUGH = 60
@@ -58,9 +58,11 @@ class Office:
     @asynccontextmanager
     async def desk(self, bot: User | None = None) -> AsyncIterator[MatrixDesk]:
         self._monkeypatch.setenv("TEST_MATRIX_TOKEN", (bot or self.bot).token)
-        settings = MatrixSettings(
-            url=self.url, token_env="TEST_MATRIX_TOKEN", advisors=self.advisors
-        )
+        settings = {
+            "url": self.url,
+            "token_env": "TEST_MATRIX_TOKEN",
+            "advisors": self.advisors,
+        }
         desk = open_desk(HandoffSettings(desk="matrix", matrix=settings))
         assert isinstance(desk, MatrixDesk)
         try:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from httpx_sse import EventSource
 
-from handoff.miaw import API, DEPLOYMENT, IDENTITY, ORGANISATION, Miaw, emulated
+from handoff.miaw import API, DEPLOYMENT, ORGANISATION, Miaw, emulated, signed_for
 
 CONTRACT = Path(__file__).parents[3] / "shared" / "spec" / "miaw_contract.json"
 ABSENT = {404, 405}
@@ -195,10 +195,11 @@ def test_a_token_ends_and_is_continued_for_the_same_person() -> None:
 
 def test_a_wrong_identity_gets_the_token_of_nobody() -> None:
     async def test(guest: Guest) -> None:
-        signed = {"authorizationType": "JWT", "customerIdentityToken": IDENTITY}
+        signed = {"authorizationType": "JWT", "customerIdentityToken": signed_for("employee")}
         known = await guest.mint("authenticated", **signed)
         assert known["context"]["endUser"]["subject"] == "v2/iamessage/AUTH/employee"
-        wrong = await guest.mint("authenticated", **{**signed, "customerIdentityToken": "x"})
-        assert wrong["context"]["endUser"]["subject"].startswith("v2/iamessage/ANON/")
+        for token in ("x", signed_for("e", iss="other"), signed_for("e", exp=1)):
+            wrong = await guest.mint("authenticated", **{**signed, "customerIdentityToken": token})
+            assert wrong["context"]["endUser"]["subject"].startswith("v2/iamessage/ANON/")
 
     talking(test)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from joserfc.jwk import RSAKey
 
 from copies import open_copy
 from handoff.memory import Memory, new_ticket
-from handoff.miaw import API, DEPLOYMENT, IDENTITY, ORGANISATION, Faults, Miaw, emulated
+from handoff.miaw import API, DEPLOYMENT, KEY, KEY_ID, ORGANISATION, Faults, Miaw, emulated
 from handoff.relay import relayed
 from handoff.sides import SalesforceSide
 from handoff.talks import QUICK, add, handed_over, until
@@ -21,7 +22,7 @@ from ombud.handoff import Delivery
 from ombud.handoff.desks.desk import DeskEvent, Line, Outgoing
 from ombud.handoff.desks.opening import open_desk
 from ombud.handoff.desks.salesforce import SalesforceDesk, open_salesforce
-from ombud.handoff.desks.salesforce.entries import read_entry, spoken
+from ombud.handoff.desks.salesforce.entries import message_text, read_entry
 from ombud.handoff.desks.salesforce.feed import REPLAYED
 from ombud.handoff.desks.salesforce.service import ConversationEntry, Pulse
 from ombud.settings import HandoffSettings, SalesforceSettings
@@ -38,7 +39,7 @@ class Office:
     def __init__(self, miaw: Miaw) -> None:
         self.miaw = miaw
         self.ticket, self.memory = new_ticket("salesforce"), Memory()
-        self.url, self.pulse, self.token_env = miaw.url, QUICK_PULSE, ""
+        self.url, self.pulse, self.key_env = miaw.url, QUICK_PULSE, ""
 
     @property
     def talk(self) -> str:
@@ -49,7 +50,8 @@ class Office:
             url=self.url,
             organisation=ORGANISATION,
             deployment=DEPLOYMENT,
-            token_env=self.token_env,
+            key_env=self.key_env,
+            key_id=KEY_ID,
         )
 
     @asynccontextmanager
@@ -318,7 +320,7 @@ def test_a_choice_is_told_with_what_can_be_chosen() -> None:
     options = [{"titleItem": {"title": "Leave"}}, {"titleItem": {"title": "Pay"}}, "broken"]
     choices = {"text": "What is it about?", "optionItems": options}
     payload = {"abstractMessage": {"messageType": "ChoicesMessage", "choices": choices}}
-    assert spoken(payload) == "What is it about?\n- Leave\n- Pay"
+    assert message_text(payload) == "What is it about?\n- Leave\n- Pay"
 
 
 @pytest.mark.parametrize(
@@ -470,21 +472,25 @@ def test_a_lost_conversation_is_handed_over_again_with_everything(tmp_path: Path
         store.close()
 
 
-def test_employees_are_known_by_a_signed_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_employee_is_known_by_a_token_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
         async with emulated() as miaw:
             office = Office(miaw)
-            office.token_env = "TEST_IDENTITY"
-            async with office.line() as line:
-                await line.open()
-            assert miaw.conversations[office.talk].owner == "v2/iamessage/AUTH/employee"
-            monkeypatch.setenv("TEST_IDENTITY", "forged")
-            office.ticket, office.memory = new_ticket("salesforce"), Memory()
+            office.key_env = "TEST_KEY"
+            for owner, subject in (("ann", "AUTH/ann"), ("bob", "AUTH/bob"), ("", "ANON/")):
+                ticket = new_ticket("salesforce").model_copy(update={"owner": owner})
+                office.ticket, office.memory = ticket, Memory()
+                async with office.line() as line:
+                    await line.open()
+                assert f"v2/iamessage/{subject}" in miaw.conversations[office.talk].owner
+            monkeypatch.setenv("TEST_KEY", RSAKey.generate_key(2048).as_pem(private=True).decode())
+            ticket = new_ticket("salesforce").model_copy(update={"owner": "ann"})
+            office.ticket, office.memory = ticket, Memory()
             async with office.line() as forged:
                 with pytest.raises(HandoffError, match="customer identity"):
                     await forged.open()
 
-    monkeypatch.setenv("TEST_IDENTITY", IDENTITY)
+    monkeypatch.setenv("TEST_KEY", KEY.as_pem(private=True).decode())
     asyncio.run(run())
 
 
@@ -523,7 +529,7 @@ def test_a_ticket_needs_an_id_that_the_service_takes() -> None:
         ({"organisation": "00D5"}, "organisation"),
         ({"organisation": "0055g00000ABCDE"}, "organisation"),
         ({"deployment": ""}, "deployment"),
-        ({"token_env": "NOT_SET_ANYWHERE"}, "identity token"),
+        ({"key_env": "NOT_SET_ANYWHERE", "key_id": "k"}, "NOT_SET_ANYWHERE"),
     ],
 )
 def test_settings_that_cannot_work_are_said_at_once(wrong: dict[str, str], named: str) -> None:

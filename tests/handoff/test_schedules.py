@@ -24,9 +24,11 @@ from handoff.sides import (
     ShakySide,
     Side,
     salesforce_side,
+    ticket_side,
     webhook_side,
 )
 from handoff.talks import QUICK, add, handed_over, said_by_advisor, until
+from handoff.ticket_services import SECRET, SERVICES
 from ombud.handoff import Delivery, session
 from ombud.store import Store, desk_statuses, read_events, read_session
 from ombud.store.tables import lease as leases
@@ -105,6 +107,22 @@ def test_another_system_has_everything_up_to_the_end(
     async def run() -> None:
         chance = random.Random(seed)
         async with webhook_side(seed, chance, store) as side:
+            await _run(store, side, chance)
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SERVICES)
+@pytest.mark.parametrize("seed", SCHEDULES)
+def test_a_ticket_system_has_everything_up_to_the_end(
+    store: Store, system: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SECRET_ENV, SECRET)
+
+    async def run() -> None:
+        chance = random.Random(seed)
+        async with ticket_side(system, seed, chance, store) as side:
             await _run(store, side, chance)
 
     asyncio.run(run())

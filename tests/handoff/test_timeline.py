@@ -6,10 +6,10 @@ import pytest
 
 from ombud.errors import BadSetting
 from ombud.handoff.desks.desk import DeskEvent
-from ombud.handoff.desks.matrix.homeserver import RoomEntry
-from ombud.handoff.desks.matrix.timeline import RoomReader, spoken
 from ombud.handoff.desks.opening import open_desk
 from ombud.settings import HandoffSettings
+from ombud_matrix.homeserver import RoomEntry
+from ombud_matrix.timeline import RoomReader, spoken
 
 BOT, ANA = "@bot:example.org", "@ana:example.org"
 ROOM = {
@@ -166,6 +166,7 @@ def test_who_typed_before_we_looked_types_no_more() -> None:
         ({"advisors": ()}, "handoff.matrix.advisors"),
         ({"advisors": (ANA, "ana")}, "@ana:example.org"),
         ({"token_env": "TEST_NOT_THERE"}, "TEST_NOT_THERE"),
+        ({"adviser": (ANA,)}, "url, token_env, advisors"),
     ],
 )
 def test_settings_that_no_room_can_be_made_with(

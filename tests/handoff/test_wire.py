@@ -6,8 +6,9 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
+from ombud.deadlines import retry_after
 from ombud.errors import BadSetting
-from ombud.handoff.desks.wire import check_address, retry_after
+from ombud.handoff.desks.wire import check_address
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ from ombud.handoff.desks.wire import check_address, retry_after
         ("", None),
         ("soon", None),
         ("-3", None),
-        ("1.5", None),
+        ("1.5", 1.5),
     ],
 )
 def test_when_to_ask_again(value: str, seconds: float | None) -> None:

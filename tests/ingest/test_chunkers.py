@@ -107,7 +107,7 @@ def test_semantic_chunks_are_cut_by_the_workspaces_embedder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OMBUD_HOME", raising=False)
-    shelf = Shelf(tmp_path, embedder="minilm", index={"chunker": "semantic", "min_sentences": 2})
+    shelf = Shelf(tmp_path, embedder="minilm", index={"chunker": "semantic"})
     leave = (
         "Annual leave is twenty six days. You ask for your leave by mail. Your manager "
         "grants the vacation. "

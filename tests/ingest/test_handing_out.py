@@ -92,7 +92,7 @@ def test_through_the_queue_the_index_is_the_same(url: str, tmp_path: Path) -> No
 def test_where_nobody_works_the_sync_does_it_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing_out, "PATIENCE", 0.0)
+    monkeypatch.setattr(handing_out, "PATIENCE_SECONDS", 0.0)
     shelf = filled(tmp_path, sync={"workers": "queue"})
     assert counts(shelf.sync()) == {"added": 8, "failed": 1}
     shelf.workspace.close()

@@ -29,9 +29,9 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
         before.setattr(parsing, "PARSED_BY", "1")
         before.setattr(changes, "PARSED_BY", "1")
         before.setitem(parsing.PARSERS, "md", "ombud.documents.plain:read")
-        parsing._parser.cache_clear()
+        parsing.find_parser.cache_clear()
         assert counts(made.sync()) == {"added": 1}
-    parsing._parser.cache_clear()
+    parsing.find_parser.cache_clear()
     yield made
     made.workspace.close()
 

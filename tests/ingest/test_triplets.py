@@ -4,6 +4,7 @@ the way of a sync."""
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import pytest
 from pydantic_ai.models.function import FunctionModel
 
 from answer.asking import Script
+from graph.recorded import recorded_chat, said
 from ingest.shelf import Shelf, counts
-from ombud.app import library, rebuild_workspace
+from ombud.app import library
+from ombud.app.syncing import begin_generation
 from ombud.errors import BadSetting
 from ombud.index import blocking
-from ombud.ingest import SyncReport, sync_sources
+from ombud.ingest import SyncReport, rebuild_index, sync_sources
 from ombud.models import Chat
 from ombud.sources import FolderSource
 from ombud.store import Graph, graph_digests, graph_rows_of, graph_stats, read_extracted
@@ -25,6 +28,14 @@ LEAVE = (
     "2 working days.\n"
 )
 TRAVEL = "# Travel\n\nThe Travel Desk (TD) must approve all flights.\n\nThe TD may book hotels.\n"
+SENTENCES = (
+    "Employees may carry over up to 5 days.",
+    "Employees may carry over up to 8 days.",
+    "Managers must approve leave within 2 working days.",
+    "The Travel Desk (TD) must approve all flights. = TD is short for Travel Desk.",
+    "The Travel Desk (TD) must approve all flights. = The Travel Desk must approve all flights.",
+    "The TD may book hotels.",
+)
 Made = Callable[..., Shelf]
 
 
@@ -33,7 +44,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
     monkeypatch.delenv("OMBUD_HOME", raising=False)
     opened: list[Shelf] = []
 
-    def open_it(graph: str = "rules", **index: Any) -> Shelf:
+    def open_it(graph: str = "model", **index: Any) -> Shelf:
         shelf = Shelf(tmp_path, index={"graph": graph} | index)
         opened.append(shelf)
         return shelf
@@ -60,13 +71,10 @@ def triplets(shelf: Shelf, *names: str) -> set[tuple[str, str, str]]:
 
 
 def run(shelf: Shelf, chat: Chat | None = None) -> SyncReport:
-    parts = shelf.workspace.ingest
-    parts = parts._replace(chat=lambda: chat) if chat else parts
+    """A sync in which this model reads, else one that knows the sentences of LEAVE and TRAVEL."""
+    parts = shelf.workspace.ingest._replace(chat=lambda: chat or recorded_chat(*SENTENCES))
     (report,) = sync_sources(parts, [FolderSource("docs", shelf.folder)], allow_deletes=True)
     return report
-
-
-# By rules -----------------------------------------------------------------------------------------
 
 
 def test_no_graph_is_made_unless_it_is_asked_for(shelf: Shelf) -> None:
@@ -75,7 +83,7 @@ def test_no_graph_is_made_unless_it_is_asked_for(shelf: Shelf) -> None:
     assert graph_stats(shelf.workspace.store)["documents"] == 0
 
 
-def test_a_sync_reads_what_documents_state(made: Made) -> None:
+def test_a_sync_keeps_what_a_model_reads(made: Made) -> None:
     shelf = made()
     shelf.write("leave.md", LEAVE)
     assert counts(run(shelf)) == {"added": 1}
@@ -112,7 +120,7 @@ def test_the_setting_works_on_what_is_indexed_already(made: Made) -> None:
     shelf.write("leave.md", LEAVE)
     run(shelf)
     before = shelf.snapshot()
-    again = made("rules")
+    again = made("model")
     assert counts(run(again)) == {"unchanged": 1}
     assert len(triplets(again)) == 2
     assert again.snapshot() == before  # nothing was cut or embedded again
@@ -145,8 +153,10 @@ def test_a_rebuild_takes_the_graph_along(made: Made) -> None:
     shelf.write("leave.md", LEAVE)
     run(shelf)
     before = triplets(shelf)
-    other = made("rules", chunker="sentence")
-    rebuild_workspace(other.workspace)
+    other = made("model", chunker="sentence")
+    reader = recorded_chat(*SENTENCES)
+    parts = other.workspace.ingest_into(None)._replace(chat=lambda: reader)
+    rebuild_index(parts, partial(begin_generation, other.workspace), lambda *_: None)
     assert triplets(other) == before
 
 
@@ -166,20 +176,13 @@ def test_an_abbreviation_is_what_it_stands_for(made: Made) -> None:
     }
 
 
-# By a model ---------------------------------------------------------------------------------------
-
-
-def said(*triplets: tuple[str, str, str], number: int = 1) -> dict[str, Any]:
-    names = ("subject", "predicate", "object")
-    told = [dict(zip(names, one, strict=True)) for one in triplets]
-    return {"passages": [{"number": number, "triplets": told}]}
-
-
 def by_passage(prompt: str) -> dict[str, Any]:
     if "Leave" in prompt.splitlines()[1]:
-        return said(("employees", "may carry over", "up to 5 days"), ("the moon", "is", "a cheese"))
+        return said(
+            [("employees", "may carry over", "up to 5 days"), ("the moon", "is", "a cheese")]
+        )
     return (
-        said(("the Travel Desk", "must approve", "all flights"))
+        said([("the Travel Desk", "must approve", "all flights")])
         if "Travel" in prompt
         else {"groups": []}
     )
@@ -207,7 +210,7 @@ def test_passages_of_a_document_are_read_together_and_what_is_left_out_alone(mad
         for number, rule in re.findall(r'number="(\d+)">\nRules > Rule (\d)', prompt):
             if rule == "3" and prompt.count("<passage") > 1:
                 continue
-            told += said((f"rule {rule}", "is", f"clause {rule}"), number=int(number))["passages"]
+            told += said([(f"rule {rule}", "is", f"clause {rule}")], int(number))["passages"]
         return {"passages": told}
 
     shelf, script = made("model", chunker="structure"), Script(reading)
@@ -290,7 +293,7 @@ def test_near_equal_entities_are_merged_by_one_call(made: Made) -> None:
                 ]
             }
         subject = "the direct line manager" if "direct" in prompt else "the line manager"
-        return said((subject, "must approve", "leave"))
+        return said([(subject, "must approve", "leave")])
 
     shelf, script = made("model"), Script(merging)
     shelf.write("a.md", "# A\n\nThe line manager must approve leave.\n")
@@ -308,7 +311,7 @@ def test_figures_keep_names_apart_before_any_model_is_asked(made: Made) -> None:
     def speaking(prompt: str) -> dict[str, Any]:
         assert "#" not in prompt
         number = "4" if "4 weeks" in prompt else "6"
-        return said(("notice period", "is", f"{number} weeks"))
+        return said([("notice period", "is", f"{number} weeks")])
 
     shelf, script = made("model"), Script(speaking)
     shelf.write("a.md", "# A\n\nThe notice period is 4 weeks.\n")
@@ -321,7 +324,7 @@ def test_a_model_that_is_not_configured_is_a_setting_to_mend(made: Made) -> None
     shelf = Shelf(made("none").home, index={"graph": "model"})
     shelf.write("leave.md", LEAVE)
     with pytest.raises(BadSetting, match="needs a chat model") as wrong:
-        run(shelf)
+        shelf.sync()
     assert "models.chat" in wrong.value.hint
     assert shelf.documents() == set()
 
@@ -329,9 +332,9 @@ def test_a_model_that_is_not_configured_is_a_setting_to_mend(made: Made) -> None
 def test_json_of_a_reply_may_be_anything(made: Made) -> None:
     shelf = made("model")
     shelf.write("leave.md", LEAVE)
-    huge = said(("x" * 5000, "is", "y"))
+    huge = said([("x" * 5000, "is", "y")])
     report = run(shelf, Script(huge, json.dumps({"passages": "none"})).chat)
     assert [failure.uri for failure in report.failed] == ["docs/leave.md"]
-    report = run(shelf, Script(said(("", "is", ""), ("leave", "", "5 days"))).chat)
+    report = run(shelf, Script(said([("", "is", ""), ("leave", "", "5 days")])).chat)
     assert report.failed == ()
     assert triplets(shelf) == set()

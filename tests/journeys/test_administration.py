@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from journeys.browsers import NewPage, findings, fits, needs_chromium, playwright
-from ombud.app import Workspace, people
+from journeys.browsers import NewPage, Page, findings, fits, needs_chromium, playwright
+from ombud.app import Workspace, people, signing_in
+from ombud.messages import message
 from ombud.types import Person
 from web.running import make_workspace, running
 
@@ -18,16 +19,17 @@ pytestmark = [pytest.mark.slow, needs_chromium]
 PASSWORD = "correct horse battery"
 HOSTILE = '"><img src=x onerror="window.hurt=1"><script>window.hurt=2</script>'
 TABS = (
-    "Usage",
-    "Sources",
-    "Documents",
-    "Drafts",
-    "Prompts",
-    "Flags",
-    "People",
-    "Audit",
-    "Lab",
-    "Playground",
+    "admin.tab_usage",
+    "admin.tab_sources",
+    "admin.tab_documents",
+    "admin.tab_drafts",
+    "admin.tab_prompts",
+    "admin.tab_flags",
+    "admin.tab_people",
+    "admin.tab_groups",
+    "admin.tab_audit",
+    "page.lab",
+    "admin.tab_playground",
 )
 
 
@@ -85,15 +87,31 @@ def test_every_page_is_well_made_in_both_looks_and_on_a_phone(
     page.emulate_media(color_scheme="dark" if dark else "light")
     base = page.url
     page.goto(base + "admin")
-    for tab in TABS:
-        page.get_by_role("navigation", name="Pages").get_by_role("link", name=tab).click()
-        playwright.expect(page.locator("[aria-current=page]")).to_have_text(tab)
-        assert findings(page, axe) == [], tab
-        assert fits(page), tab
+    check_tabs(page, axe, "en")
     for path in ("admin/prompts/compose/default",):
         page.goto(base + path)
         assert findings(page, axe) == [], path
         assert fits(page), path
+
+
+@pytest.mark.parametrize(("language", "width"), [("de", 390), ("fr", 1440)])
+def test_every_page_is_well_made_in_other_languages(
+    new_page: NewPage, axe: str, workspace: Workspace, address: str, language: str, width: int
+) -> None:
+    page = new_page(locale=language, viewport={"width": width, "height": 900})
+    login = signing_in.open_browser(workspace, people.find_person(workspace, "root"))
+    page.context.add_cookies([{"name": "ombud_login", "value": login, "url": address}])
+    page.goto(f"{address}/admin")
+    check_tabs(page, axe, language)
+
+
+def check_tabs(page: Page, axe: str, language: str) -> None:
+    tabs = page.get_by_role("navigation", name=message("admin.pages", language))
+    for tab in (message(key, language) for key in TABS):
+        tabs.get_by_role("link", name=tab, exact=True).click()
+        playwright.expect(page.locator("[aria-current=page]")).to_have_text(tab)
+        assert findings(page, axe) == [], tab
+        assert fits(page), tab
 
 
 def test_a_newcomer_finds_how_to_hand_in_a_document(
@@ -106,8 +124,8 @@ def test_a_newcomer_finds_how_to_hand_in_a_document(
     page.get_by_role("link", name="Admin").click()
     page.get_by_role("link", name="Sources").click()
     page.get_by_label("Files").set_input_files(str(file))
-    page.get_by_role("button", name="Hand in and read").click()
-    playwright.expect(page.get_by_text("The last reading is done.")).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name=message("admin.upload_button")).click()
+    playwright.expect(page.get_by_text(message("admin.sync_done"))).to_be_visible(timeout=30_000)
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("link", name="Bicycles").click()
     playwright.expect(page.locator(".passage")).to_contain_text("leases a bicycle")
@@ -121,11 +139,13 @@ def test_a_newcomer_finds_how_to_revert_a_prompt(signed_in: NewPage) -> None:
     page.get_by_role("link", name="compose/default").click()
     text = page.get_by_label("Text")
     text.fill(text.input_value() + "\nBe brief.")
-    page.get_by_role("button", name="Save as a version").click()
-    page.get_by_role("button", name="Use it").click()
-    playwright.expect(page.get_by_text("Version 1 is in use.")).to_be_visible()
-    page.get_by_role("button", name="Revert to what ships").click()
-    playwright.expect(page.get_by_text("What ships is in use.")).to_be_visible()
+    page.get_by_role("button", name=message("admin.prompt_save")).click()
+    page.get_by_role("button", name=message("admin.prompt_use")).click()
+    playwright.expect(
+        page.get_by_text(message("admin.prompt_uses_version", number=1))
+    ).to_be_visible()
+    page.get_by_role("button", name=message("admin.prompt_revert")).click()
+    playwright.expect(page.get_by_text(message("admin.prompt_uses_default"))).to_be_visible()
 
 
 def test_a_newcomer_finds_how_to_give_a_colleague_access(
@@ -136,7 +156,7 @@ def test_a_newcomer_finds_how_to_give_a_colleague_access(
     page.get_by_role("link", name="Admin").click()
     page.get_by_role("link", name="People").click()
     adding = page.locator("form[action='/admin/people']")
-    adding.get_by_label("Name to sign in with").fill("ann")
+    adding.get_by_label(message("page.user_name")).fill("ann")
     adding.get_by_label("Password").fill(PASSWORD)
     adding.get_by_label("Country").fill("de")
     adding.get_by_label("Advisor").check()
@@ -156,10 +176,10 @@ def test_what_people_write_runs_nowhere(signed_in: NewPage, workspace: Workspace
     page.goto(base + "admin/flags")
     form = page.locator("form[action='/admin/flags/country']").last
     form.get_by_label("Country").fill("FR")
-    form.get_by_label("Its plan").fill(f'k = "{HOSTILE}"')
+    form.get_by_label(message("admin.flags_plan")).fill(f'k = "{HOSTILE}"')
     form.get_by_role("button", name="Add").click()
     # What was refused is said on the form's own page, with what was typed still in it.
-    playwright.expect(page.get_by_role("alert")).to_contain_text("Nothing was done.")
+    playwright.expect(page.get_by_role("alert")).to_contain_text(message("admin.nothing_done"))
     assert page.evaluate("window.hurt") is None
 
 
@@ -178,18 +198,18 @@ def test_an_engineer_tries_a_question_with_every_knob(signed_in: NewPage, axe: s
     page.goto(page.url + "playground")
     page.get_by_label("Question").fill("How many days of annual leave do I have?")
     page.get_by_label("Country").select_option("GB")
-    page.get_by_label("Method").select_option("pa")
-    page.get_by_label("Passages (k)").fill("2")
+    page.get_by_label(message("playground.method")).select_option("pa")
+    page.get_by_label(message("playground.passages")).fill("2")
     page.get_by_role("button", name="Ask", exact=True).click()
     playwright.expect(page.locator("#answer")).to_contain_text("26 days")
     playwright.expect(page.locator("#nodes article")).to_have_count(2)
     playwright.expect(page.locator("#nodes article").first).to_contain_text("score")
-    playwright.expect(page.locator("#routed")).to_contain_text("one passage")
+    playwright.expect(page.locator("#routed")).to_contain_text(message("playground.needs_one"))
     playwright.expect(page.locator("#samples .mute")).to_have_count(6)
     playwright.expect(page.locator("#stage")).to_contain_text("Answered")
     assert findings(page, axe) == []
-    page.get_by_role("button", name="Copy as config").click()
-    playwright.expect(page.locator("#stage")).to_have_text("Copied.")
+    page.get_by_role("button", name=message("playground.copy")).click()
+    playwright.expect(page.locator("#stage")).to_have_text(message("thread.copied"))
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == '[plan]\npreset = "pa"\nk = 2'
 
@@ -201,7 +221,7 @@ def test_a_sweep_is_seen_as_pictures(signed_in: NewPage, axe: str, workspace: Wo
     )
     page = signed_in()
     page.goto(page.url + "lab")
-    page.get_by_role("heading", name="Studies").scroll_into_view_if_needed()
+    page.get_by_role("heading", name=message("evaluation.studies")).scroll_into_view_if_needed()
     page.locator(".rows").get_by_role("link", name="how many").click()
     playwright.expect(page.get_by_role("heading", level=1)).to_have_text("how many")
     reached = page.get_by_role("region", name="What each set-up reaches")
@@ -212,7 +232,7 @@ def test_a_sweep_is_seen_as_pictures(signed_in: NewPage, axe: str, workspace: Wo
     assert findings(page, axe) == []
     page.get_by_label("k=1").check()
     page.get_by_label("k=2").check()
-    page.get_by_role("button", name="Compare the chosen").click()
+    page.get_by_role("button", name=message("evaluation.compare")).click()
     playwright.expect(page.locator("body")).to_contain_text("Metrics")
 
 
@@ -244,14 +264,16 @@ def test_answers_are_rated_by_keyboard_alone(
     page = signed_in()
     page.goto(page.url + "lab")
     assert findings(page, axe) == []
-    page.get_by_label("Choose first").check()
-    page.get_by_role("button", name="Have people rate the chosen").click()
-    playwright.expect(page.get_by_role("heading", name="Rate answers")).to_be_visible()
+    page.get_by_label(message("evaluation.runs_select", name="first")).check()
+    page.get_by_role("button", name=message("evaluation.runs_rate")).click()
+    playwright.expect(
+        page.get_by_role("heading", name=message("evaluation.rate_title"))
+    ).to_be_visible()
     assert findings(page, axe) == []
     for _ in page.locator(".rating fieldset").all():
         page.keyboard.press("1")
     page.keyboard.press("Enter")
-    playwright.expect(page.get_by_text("Everything is rated.")).to_be_visible()
-    page.get_by_role("link", name="How far raters agree").click()
+    playwright.expect(page.get_by_text(message("evaluation.rate_done"))).to_be_visible()
+    page.get_by_role("link", name=message("evaluation.agree_title")).click()
     playwright.expect(page.get_by_role("row")).not_to_have_count(0)
     assert findings(page, axe) == []

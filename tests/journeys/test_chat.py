@@ -8,6 +8,7 @@ import pytest
 
 from journeys.browsers import NewPage, ask, findings, fits, needs_chromium, playwright
 from ombud.app import Workspace
+from ombud.messages import message
 from ombud.store import list_feedback
 from web.running import LEAVE_DE, LEAVE_GB, SMILE, make_workspace, running
 
@@ -67,7 +68,9 @@ def test_a_thumb_and_a_comment_with_the_keyboard_alone(
     assert findings(page, axe) == []
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    playwright.expect(turn.locator(".feedback [role=status]")).to_contain_text("was kept")
+    playwright.expect(turn.locator(".feedback [role=status]")).to_have_text(
+        message("thread.thanks_for_comment")
+    )
     playwright.expect(down).to_be_focused()
     (kept,) = list_feedback(workspace.store)
     assert (kept.thumb, kept.comment) == (-1, "Which days?")
@@ -76,7 +79,7 @@ def test_a_thumb_and_a_comment_with_the_keyboard_alone(
 def test_a_table_row_is_cited_as_a_table(new_page: NewPage) -> None:
     page = new_page()
     turn = ask(page, "What is the cap for a hotel night in Paris?")
-    playwright.expect(turn.locator("td", has_text="EUR 220")).to_be_visible()
+    playwright.expect(turn.locator("td", has_text="EUR 220").first).to_be_visible()
     turn.locator(".cite").first.click()
     playwright.expect(
         page.locator("#panel .source td mark", has_text="EUR 220").first
@@ -100,11 +103,11 @@ def test_the_country_changes_the_answer_and_is_remembered(new_page: NewPage) -> 
 def test_who_has_chosen_no_country_is_asked_for_it(new_page: NewPage) -> None:
     page = new_page()
     turn = ask(page, "How many days of leave does an employee get in a year?")
-    playwright.expect(turn.locator(".badge")).to_have_text("Tell me a little more")
+    playwright.expect(turn.locator(".badge")).to_have_text(message("thread.badge_clarify"))
     turn.locator(".chip", has_text="Germany").click()
     answered = page.locator(".turn").last
     playwright.expect(answered.locator(".body")).to_contain_text(LEAVE_DE)
-    playwright.expect(answered).not_to_contain_text("Only global rules were looked at")
+    playwright.expect(answered).not_to_contain_text(message("thread.only_global"))
     answered.locator(".cite").first.click()
     panel = page.get_by_role("complementary")
     playwright.expect(panel.locator(".source.on .meta")).to_contain_text("Germany")
@@ -223,7 +226,7 @@ def test_the_server_gone_keeps_the_question_and_asks_again(
         page.goto(url)
     page.get_by_label("Your question").fill(HOME)
     page.keyboard.press("Enter")
-    playwright.expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    playwright.expect(page.get_by_role("alert")).to_contain_text(message("thread.unreachable"))
     playwright.expect(page.get_by_label("Your question")).to_have_value(HOME)
     playwright.expect(page.locator(".turn")).to_have_count(0)
     with running(workspace, port=int(url.rsplit(":", 1)[1])):
@@ -246,12 +249,28 @@ def test_an_answer_can_be_stopped_and_asked_again(new_page: NewPage) -> None:
     playwright.expect(page.locator(".turn .badge")).to_have_count(1)
 
 
+def test_a_question_sent_before_the_scripts_have_loaded_is_asked(new_page: NewPage) -> None:
+    page = new_page()
+    held: list[Any] = []
+    page.route("**/stream.js", lambda route: held.append(route))
+    page.reload(wait_until="commit")
+    box = page.get_by_label("Your question")
+    playwright.expect(page.get_by_role("button", name="Send")).to_be_disabled()
+    box.fill(HOME)
+    box.press("Enter")
+    for one in held:
+        one.continue_()
+    playwright.expect(page.locator(".turn .badge")).to_have_count(1)
+    playwright.expect(page.locator(".asked")).to_contain_text(HOME)
+    playwright.expect(box).to_have_value("")
+
+
 def test_what_is_not_there_offers_a_person(new_page: NewPage) -> None:
     page = new_page()
     turn = ask(page, "My manager is bullying and harassing me, what can I do?")
-    playwright.expect(turn.locator(".badge")).to_have_text("Needs a person")
+    playwright.expect(turn.locator(".badge")).to_have_text(message("thread.badge_person"))
     card = turn.locator(".contacts")
-    playwright.expect(card.get_by_role("heading")).to_have_text("You can also turn to")
+    playwright.expect(card.get_by_role("heading")).to_have_text(message("thread.also_contact"))
     assert card.get_by_role("link").get_attribute("href") == "mailto:people@example.org"
 
 
@@ -264,7 +283,7 @@ def test_copy_and_how_it_was_found(new_page: NewPage) -> None:
     assert "[1] Remote work (handbook/global/remote.md)" in copied
     turn.get_by_text("How was this found?").click()
     playwright.expect(turn.locator(".how")).to_contain_text("Confidence")
-    playwright.expect(turn.locator(".how")).to_contain_text("no language model")
+    playwright.expect(turn.locator(".how")).to_contain_text(message("thread.how_no_model"))
     link = turn.locator(".how").get_by_role("link", name="Remote work")
     playwright.expect(link).to_be_visible()
     with page.expect_popup() as opened:

@@ -8,6 +8,7 @@ import pytest
 
 from journeys.browsers import NewPage, ask, findings, fits, needs_chromium, playwright
 from ombud.app import Workspace
+from ombud.messages import message
 from web.running import HANDBOOK, LEAVE_GB, make_workspace, running
 
 pytestmark = [pytest.mark.slow, needs_chromium]
@@ -42,7 +43,7 @@ def address(workspace: Workspace) -> Iterator[str]:
 
 
 def test_a_conversation_is_found_named_and_deleted(new_page: NewPage) -> None:
-    page = new_page()
+    page = new_page(viewport={"width": 1100, "height": 720})
     page.get_by_label("Country").select_option("GB")
     ask(page, LEAVE)
     page.get_by_role("button", name="New conversation").click()
@@ -70,6 +71,38 @@ def test_a_conversation_is_found_named_and_deleted(new_page: NewPage) -> None:
     playwright.expect(dialog.get_by_role("listitem")).to_have_count(1)
     page.keyboard.press("Escape")
     playwright.expect(page.locator(".turn")).to_have_count(0)
+
+
+def test_on_a_wide_screen_conversations_stand_beside_the_chat(new_page: NewPage) -> None:
+    page = new_page(viewport={"width": 1440, "height": 860})
+    side = page.get_by_role("navigation", name="Conversations")
+    ask(page, LEAVE)
+    page.get_by_role("button", name="New conversation").click()
+    ask(page, HOME)
+    today = side.get_by_role("list", name=message("thread.today"))
+    playwright.expect(today.get_by_role("listitem")).to_have_count(2)
+    chosen = side.locator("[aria-current]")
+    playwright.expect(chosen).to_contain_text(HOME)
+    today.get_by_role("listitem").last.hover()
+    side.get_by_role("button", name=f"{message('thread.pin')}: {LEAVE}").click()
+    pinned = side.get_by_role("list", name=message("thread.pinned"))
+    playwright.expect(pinned).to_contain_text(LEAVE)
+    pinned.get_by_role("button", name=LEAVE, exact=False).first.click()
+    playwright.expect(chosen).to_contain_text(LEAVE)
+    playwright.expect(page.locator(".turn .asked")).to_contain_text(LEAVE)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("work from home")
+    playwright.expect(side.get_by_role("listitem")).to_have_count(1)
+    assert fits(page)
+    opener = page.get_by_role("banner").get_by_role("button", name="Conversations")
+    opener.click()
+    playwright.expect(side).to_be_hidden()
+    page.reload()
+    playwright.expect(opener).to_have_attribute("aria-expanded", "false")
+    page.set_viewport_size({"width": 1000, "height": 860})
+    opener.click()
+    dialog = page.get_by_role("dialog", name="Conversations")
+    playwright.expect(dialog.get_by_role("list", name=message("thread.pinned"))).to_be_visible()
 
 
 def test_a_new_conversation_and_another_country_can_be_taken_back(new_page: NewPage) -> None:
@@ -110,7 +143,7 @@ def test_a_question_is_edited_asked_again_and_recalled(new_page: NewPage) -> Non
 def test_it_is_kept_as_markdown_with_its_sources(new_page: NewPage, tmp_path: Path) -> None:
     page = new_page()
     ask(page, HOME)
-    page.get_by_label("Keep this conversation").click()
+    page.get_by_label(message("chat.export_conversation")).click()
     with page.expect_download() as started:
         page.get_by_role("button", name="As Markdown").click()
     kept = tmp_path / "kept.md"
@@ -154,28 +187,71 @@ def test_a_second_tab_goes_on(new_page: NewPage, address: str) -> None:
     playwright.expect(page.locator(".turn .badge")).to_have_count(2)
 
 
-def test_on_a_telephone_a_wide_table_shows_its_sources(new_page: NewPage) -> None:
+def test_on_a_telephone_rows_are_cards_with_their_source(new_page: NewPage) -> None:
     page = new_page(viewport={"width": 390, "height": 800})
     turn = ask(page, "What does a parking place cost a month for cars and motorbikes?")
-    cites = turn.locator(".cites .cite")
-    playwright.expect(cites).to_have_count(2)
-    for place in range(2):
-        box = cites.nth(place).bounding_box()
-        assert box
-        assert 0 <= box["x"] <= 390 - box["width"]
+    playwright.expect(turn.get_by_role("row")).to_have_count(3)
+    card = turn.get_by_role("row").last
+    cell = card.get_by_role("cell", name="EUR 15 for each motorbike")
+    playwright.expect(cell).to_be_visible()
+    cites = card.locator(".cites .cite")
+    playwright.expect(cites).to_have_count(1)
+    inside, source, about = card.bounding_box(), cites.first.bounding_box(), cell.bounding_box()
+    assert inside
+    assert source
+    assert about
+    assert inside["width"] <= 390
+    assert source["y"] > about["y"]
+    assert min(source["width"], source["height"]) >= 24
     assert fits(page)
     cites.first.click()
     panel = page.get_by_role("dialog")
-    # Both rows stand in one table, on one card.
+    # All rows stand in one table, on one card.
     playwright.expect(panel.locator(".source")).to_have_count(1)
-    playwright.expect(
-        panel.locator(".source tbody tr").filter(has=page.locator("mark"))
-    ).to_have_count(2)
+    marked = panel.locator(".source tbody tr").filter(has=page.locator("mark"))
+    # The text around a quote is loaded after its card.
+    playwright.expect(marked.nth(1)).to_be_visible()
     assert fits(page)
     for one in panel.locator(".source, .source footer a, .source footer button").all():
         box = one.bounding_box()
         assert box
         assert box["x"] + box["width"] <= 390
+
+
+def test_menus_close_on_what_comes_next(new_page: NewPage) -> None:
+    page = new_page(viewport={"width": 1440, "height": 860})
+    turn = ask(page, CAPS)
+    turn.locator(".cite").first.click()
+    panel = page.get_by_role("complementary")
+    menu = page.get_by_label("Export this conversation")
+    opened = page.locator("details.menu[open]")
+    menu.click()
+    playwright.expect(opened).to_have_count(1)
+    page.keyboard.press("Escape")
+    playwright.expect(opened).to_have_count(0)
+    playwright.expect(menu).to_be_focused()
+    playwright.expect(panel).to_be_visible()
+    menu.click()
+    page.get_by_label("More about you").click()
+    playwright.expect(opened).to_have_count(1)
+    page.get_by_label("Rules as of").click()
+    playwright.expect(opened).to_have_count(1)
+    page.locator(".notice").click()
+    playwright.expect(opened).to_have_count(0)
+    menu.click()
+    ask(page, LEAVE)
+    playwright.expect(opened).to_have_count(0)
+
+
+def test_on_paper_each_number_has_its_source(new_page: NewPage) -> None:
+    page = new_page()
+    turn = ask(page, HOME)
+    listed = turn.locator(".on-paper li")
+    playwright.expect(listed.first).to_be_hidden()
+    page.emulate_media(media="print")
+    playwright.expect(listed.first).to_contain_text("Remote work")
+    playwright.expect(listed.first).to_contain_text("2 days a week")
+    playwright.expect(page.locator("#side")).to_be_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -192,7 +268,8 @@ def test_axe_finds_nothing_in_list_and_menus(
     assert findings(page, axe) == []
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
-    dialog = page.get_by_role("dialog", name="Conversations")
-    dialog.get_by_role("button", name="Delete", exact=False).first.click()
+    listed = page.locator(".talks li").first
+    listed.hover()
+    listed.get_by_role("button", name="Delete", exact=False).click()
     assert findings(page, axe) == []
     assert fits(page)

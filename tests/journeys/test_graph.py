@@ -1,11 +1,14 @@
 """`ombud graph` as people run it."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
+from graph.recorded import said
 from journeys.command import ombud, workspace
+from models.serving import serving
 
 FILES = {
     "gb/leave.md": "---\ncountry: GB\n---\n# Annual leave\n\nEmployees may carry over up to 5 days of annual leave.\n",
@@ -13,14 +16,26 @@ FILES = {
     "tools.md": "# Tools\n\nAn employer must not use a tool without a bias audit.\n\n"
     "A bias audit must be renewed yearly.\n",
 }
-TOML = '[index]\ngraph = "rules"\n'
+READ = [
+    ("Employees", "may carry over", "up to 5 days of annual leave"),
+    ("Managers", "must approve", "annual leave of deputies"),
+    ("An employer", "must not use", "a tool without a bias audit"),
+    ("A bias audit", "must be renewed", "yearly"),
+]
+"""What the model says of every passage; what is not in it is dropped."""
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = workspace(tmp_path_factory.mktemp("home"), TOML, FILES)
-    assert ombud("sync", "docs", cwd=made).code == 0
-    return made
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with serving() as server:
+        server.said = json.dumps(said(READ) | {"groups": []})
+        toml = (
+            f'[models]\nchat = "openai:extractor"\nbase_url = "{server.url}"\n'
+            '[index]\ngraph = "model"\n'
+        )
+        made = workspace(tmp_path_factory.mktemp("home"), toml, FILES)
+        assert ombud("sync", "docs", cwd=made).code == 0
+        yield made
 
 
 def test_a_term_is_shown_with_its_documents(home: Path) -> None:
@@ -54,12 +69,6 @@ def test_a_person_sees_what_they_may_read(home: Path, who: list[str], uris: set[
     assert {row["uri"] for row in found["triplets"]} == uris
 
 
-def test_it_is_drawn_into_a_file(home: Path) -> None:
-    assert ombud("graph", "show", "bias audit", "--svg", "out/audit.svg", cwd=home).code == 0
-    picture = ElementTree.parse(home / "out" / "audit.svg").getroot()
-    assert "renewed" in "".join(picture.itertext())
-
-
 def test_what_is_not_there_is_said_with_what_is_near(home: Path) -> None:
     missing = ombud("graph", "show", "bias adit", cwd=home)
     assert (missing.code, missing.out) == (1, "")
@@ -76,14 +85,14 @@ def test_a_workspace_without_a_graph_says_how_to_get_one(tmp_path: Path) -> None
     ombud("sync", "docs", cwd=made)
     missing = ombud("graph", "show", "leave", cwd=made)
     assert missing.code == 1
-    assert 'index.graph = "rules"' in missing.err
+    assert 'index.graph = "model"' in missing.err
     assert ombud("graph", "stats", "--json", cwd=made).json["triplets"] == 0
 
 
 def test_stats(home: Path) -> None:
     found = ombud("graph", "stats", "--json", cwd=home).json
     assert found == {
-        "read_by": "rules",
+        "read_by": "model",
         "documents": 3,
         "incomplete": 0,
         "triplets": 4,

@@ -14,6 +14,7 @@ from aiosmtpd.handlers import Message as MailHandler
 from handoff.replicas import Replica, free_port
 from journeys.browsers import Page, findings, fits, needs_chromium, playwright
 from ombud.app import Workspace
+from ombud.messages import message
 from web.running import LEAVE_GB, make_workspace, running
 
 pytestmark = [pytest.mark.slow, needs_chromium]
@@ -136,9 +137,9 @@ def test_somebody_in_trouble_is_heard(
         expect(bar).to_contain_text("You are number 1 in the queue", timeout=SECONDS)
 
         # A person takes it, and sees why and what was said.
-        advisor.locator("#waiting .card", has_text="Something sensitive").click()
+        advisor.locator("#waiting .card", has_text=message("desklive.reason_sensitive")).click()
         expect(advisor.locator("#thread")).to_contain_text(TROUBLE)
-        advisor.get_by_role("button", name="Take it").click()
+        advisor.get_by_role("button", name=message("desk.claim")).click()
         expect(bar).to_contain_text("Ana Ruiz is with you", timeout=SECONDS)
         expect(employee.locator("#log")).to_contain_text("Ana Ruiz has joined.")
         words = advisor.get_by_label("Your reply")
@@ -178,9 +179,9 @@ def test_somebody_in_trouble_is_heard(
         if not details.is_visible():
             advisor.get_by_role("button", name="Details").click()
         faults += findings(advisor, axe)
-        details.get_by_role("button", name="End and give back").click()
+        details.get_by_role("button", name=message("desk.end_button")).click()
         expect(bar).to_contain_text("The assistant is back", timeout=SECONDS)
-        expect(employee.locator("#log")).to_contain_text("I am back")
+        expect(employee.locator("#log")).to_contain_text(message("thread.person_ended"))
         expect(ask(employee, LEAVE)).to_contain_text(LEAVE_GB)
         assert fits(employee)
         assert fits(advisor)
@@ -205,8 +206,8 @@ def test_a_copy_of_what_was_said_comes_by_mail(browser: Any, tmp_path: Path) -> 
             ask(employee, LEAVE)
             employee.get_by_role("button", name="Talk to a person").click()
             employee.get_by_role("button", name="No longer needed").click()
-            employee.get_by_role("button", name="Mail me a copy").click()
-            employee.get_by_label("Your address").fill("ann@example.org")
+            employee.get_by_role("button", name=message("thread.email_copy")).click()
+            employee.get_by_label(message("thread.your_address")).fill("ann@example.org")
             employee.keyboard.press("Enter")
             expect(employee.locator("#bar")).to_contain_text("Sent")
     finally:

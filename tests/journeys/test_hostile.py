@@ -14,6 +14,7 @@ import pytest
 from journeys.browsers import NewPage, ask, needs_chromium, playwright
 from ombud.app import Workspace, library
 from ombud.handoff import Advisor, session
+from ombud.messages import message
 from web.running import HANDBOOK, make_workspace, running
 
 pytestmark = [pytest.mark.slow, needs_chromium]
@@ -153,11 +154,10 @@ def test_nothing_that_is_written_runs(
         session.reply(workspace.store, last, ANNA, payload, f"k{number}")
     # The list of conversations by their titles, then the one with the advisor.
     page.reload()
-    page.get_by_role("button", name="Conversations").click()
-    dialog = page.get_by_role("dialog", name="Conversations")
-    playwright.expect(dialog.get_by_role("listitem")).to_have_count(len(PAYLOADS))
+    listed = page.get_by_role("navigation", name="Conversations")
+    playwright.expect(listed.get_by_role("listitem")).to_have_count(len(PAYLOADS))
     check(page)
-    dialog.get_by_role("listitem").first.get_by_role("button").first.click()
+    listed.get_by_role("listitem").first.get_by_role("button").first.click()
     playwright.expect(page.locator("#log")).to_contain_text("onerror=window.hurt=1")
     check(page)
     for path in ("/desk", "/admin", "/admin/audit", "/lab", "/playground", "/documents"):
@@ -210,7 +210,7 @@ def test_nothing_in_a_case_or_a_run_runs(new_page: NewPage, address: str) -> Non
     for box in page.locator("input[name=run]").all():
         box.check()
     with page.expect_navigation(url="**/annotate/*"):
-        page.get_by_role("button", name="Have people rate the chosen").click()
+        page.get_by_role("button", name=message("evaluation.runs_rate")).click()
     for _ in range(len(cases)):
         check(page)
         for _ in page.locator(".rating fieldset").all():
@@ -230,16 +230,16 @@ def test_nothing_in_a_draft_or_a_prompt_runs(new_page: NewPage, address: str) ->
         )
     ]
     page.goto(address + "/admin/drafts")
-    page.get_by_label("Files as they should come into force").set_input_files(files)
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_label(message("admin.drafts_files")).set_input_files(files)
+    page.get_by_role("button", name=message("admin.drafts_upload")).click()
     page.wait_for_load_state()
     playwright.expect(page.locator("main")).to_contain_text("window.hurt")
     check(page)
     page.goto(address + "/admin/prompts/compose/default")
-    text = page.get_by_label("Text")
+    text = page.get_by_label(message("admin.prompt_text"))
     kept = text.input_value()
     words = "\n".join(PAYLOADS).replace("$", "$$")
     text.fill(f"{kept}\n{words}\n</textarea><script>window.hurt=1</script>")
-    page.get_by_role("button", name="Save as a version").click()
-    playwright.expect(page.get_by_role("button", name="Use it")).to_be_visible()
+    page.get_by_role("button", name=message("admin.prompt_save")).click()
+    playwright.expect(page.get_by_role("button", name=message("admin.prompt_use"))).to_be_visible()
     check(page)

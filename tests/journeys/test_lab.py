@@ -88,11 +88,11 @@ def test_a_run_prints_its_figures_what_was_lost_and_what_it_cost(home: Path) -> 
     assert said.code == 0, said
     assert said.err == ""
     assert "Cost: nothing, no model was called." in said.out
-    shown = [row.split() for row in said.out.splitlines() if row.startswith("hit@8")]
+    shown = [row.split(" | ") for row in said.out.splitlines() if row.startswith("| hit@8")]
     # Cases to deny have nothing to find.
-    counts = shown[0][-1].split("/")
+    counts = shown[0][-1].rstrip(" |").split("/")
     assert 0 < int(counts[0]) < int(counts[1])
-    assert shown[0][2] == "1.000"
+    assert shown[0][1] == "100\N{NO-BREAK SPACE}%"
 
 
 def test_json_has_every_figure_with_its_coverage(home: Path) -> None:
@@ -131,11 +131,11 @@ def test_a_dataset_is_called_by_its_name_wherever_it_lies(home: Path, tmp_path: 
     report = tmp_path / "report.html"
     shown = [
         lab(home, "run", home / "cases.jsonl", "--name", "whole path", "--metrics", "hit@8"),
-        lab(home, "list"),
-        lab(home, "list", "--json"),
+        lab(home, "show"),
+        lab(home, "show", "--json"),
         lab(home, "show", "whole path"),
         lab(home, "show", "whole path", "--json"),
-        lab(home, "trend", "whole path", "--metric", "hit@8", "--json"),
+        lab(home, "show", "whole path", "--trend", "--metrics", "hit@8", "--json"),
     ]
     assert lab(home, "report", "whole path", "--html", report).code == 0
     assert "43 cases of cases.jsonl (open)" in shown[0].out
@@ -147,21 +147,21 @@ def test_a_dataset_is_called_by_its_name_wherever_it_lies(home: Path, tmp_path: 
 
 
 def test_list_names_the_runs_newest_first(home: Path) -> None:
-    names = [run["name"] for run in lab(home, "list", "--json").json["runs"]]
+    names = [run["name"] for run in lab(home, "show", "--json").json["runs"]]
     assert names.index("one") < names.index("base")
 
 
 def test_compare_says_what_differs_and_the_gate_stops_it(home: Path, tmp_path: Path) -> None:
-    told = lab(home, "compare", "base", "one", "--json").json
-    rows = {row["metric"]: row for row in told["metrics"] if row["group"] == "overall"}
-    words = rows["length"]
-    assert words["second"] < words["first"]
-    assert words["low"] <= words["difference"] <= words["high"]
     same = lab(home, "gate", "--baseline", "base", "--candidate", "base")
     assert same.code == 0
     assert same.out.startswith("PASS")
     worse = lab(home, "run", "cases.jsonl", "--name", "mute", "--plan", "abstain=1", "--json")
     assert worse.code == 0
+    told = lab(home, "compare", "base", "mute", "--json").json
+    rows = {row["metric"]: row for row in told["metrics"] if row["group"] == "overall"}
+    right = rows["outcome_accuracy"]
+    assert right["second"] < right["first"]
+    assert right["low"] <= right["difference"] <= right["high"] < 0
     stopped = lab(home, "gate", "--baseline", "base", "--junit", tmp_path / "gate.xml")
     assert stopped.code == 1
     assert "outcome_accuracy went from" in stopped.out
@@ -216,6 +216,23 @@ def test_a_sweep_is_a_table_a_plot_and_is_not_asked_twice(home: Path) -> None:
     refused(lab(home, "sweep", "cases.jsonl", "k=3"), 1, "`k=3` is not an axis", "plan.k=3,5,7,10")
 
 
+def test_a_study_runs_a_design_of_ones_own(home: Path) -> None:
+    (home / "own.toml").write_text(
+        'metrics = ["quote_recall@5"]\naxes = ["plan.k=1,8"]\n[[claim]]\n'
+        'said = "More find more."\nbetter = "k=8"\nworse = "k=1"\n',
+        encoding="utf-8",
+    )
+    told = lab(home, "study", "own.toml", "cases.jsonl", "--split", "open")
+    assert told.code == 0, told
+    for part in ("k=1", "k=8", "95 %", "More find more.", "pairs", "lab report"):
+        assert part in told.out
+    ElementTree.parse(home / ".ombud/lab/own.svg")
+    again = lab(home, "study", "own.toml", "cases.jsonl", "--split", "open", "--json").json
+    assert all(row["run"]["id"] in told.out for row in again["rows"])
+    assert [claim["said"] for claim in again["claims"]] == ["More find more."]
+    refused(lab(home, "study", "none.toml", "cases.jsonl"), 1, "cannot be read", "TOML")
+
+
 def test_tuning_chooses_on_dev_and_reports_test(home: Path) -> None:
     tune = ("tune", "cases.jsonl", "plan.k=1,4,8", "plan.weights.sparse=0.2,0.8")
     worse = ("--objective", "mrr", "--plan", "mode=sparse", "--plan", "k=1", "--timed", "3")
@@ -233,9 +250,6 @@ def test_tuning_chooses_on_dev_and_reports_test(home: Path) -> None:
     assert "of 6 settings tried on the dev split" in said.out
     assert "* on the front of mrr and latency. Plot: " in said.out
     ElementTree.parse(home / ".ombud" / "lab" / "tune cases.svg")
-    nested = lab(home, *tune, *worse, "--split-by", "nested", "--folds", "2", "--trials", "2")
-    assert "mrr, mean of the held-out folds: " in nested.out
-    refused(lab(home, *tune, "--split-by", "thirds"), 2, "Cases cannot be split by `thirds`")
     refused(lab(home, "tune", "cases.jsonl", "k=3"), 1, "`k=3` is not an axis")
 
 
@@ -253,58 +267,36 @@ def test_ablation_shows_what_each_part_is_worth(home: Path) -> None:
     refused(lab(home, "ablate", "cases.jsonl", "--over", "walls"), 2, "`walls` cannot be left out")
 
 
-def test_the_noise_of_a_run_that_asks_no_model_is_none(home: Path) -> None:
-    told = lab(home, "noise", "base", "--repeats", "2", "--json").json
-    assert told["times"] == 3
-    by_metric = {row["metric"]: row for row in told["metrics"]}
-    assert by_metric["mrr"]["variance"]["answer"] == 0
-    assert by_metric["mrr"]["wavering"] == []
-    assert by_metric["latency"]["variance"]["answer"] > 0
-    said = lab(home, "noise", "base", "--repeats", "2")
-    assert "each asked 3 times" in said.out
-
-
-def test_calibrate_chooses_on_dev_and_shows_test(home: Path) -> None:
-    told = lab(home, "calibrate", "cases.jsonl", "--json").json
+def test_the_least_confidence_is_chosen_on_dev_and_shows_test(home: Path) -> None:
+    told = lab(home, "tune", "cases.jsonl", "--confidence", "--json").json
     assert 0 < told["abstain"] < 1
     assert [row["coverage"] for row in told["test"]] == [n / 10 for n in range(1, 11)]
     ElementTree.parse(told["plot"])
 
 
 def test_trend_follows_a_dataset(home: Path, tmp_path: Path) -> None:
-    told = lab(home, "trend", "one", "--metric", "mrr", "--plot", tmp_path / "t.svg", "--json").json
+    plot = tmp_path / "t.svg"
+    follow = ("show", "one", "--trend", "--metrics", "mrr", "--plot", plot, "--json")
+    told = lab(home, *follow).json
     heads = [step["run"]["name"] for step in told["trend"]["mrr"]]
     assert heads[:2] == ["base", "one"]
     assert told["trend"]["mrr"][0]["since"] is None
     assert told["trend"]["mrr"][1]["since"]["pairs"] > 0
-    ElementTree.parse(tmp_path / "t.svg")
+    ElementTree.parse(plot)
 
 
-def test_synthesis_makes_cases_that_can_be_run_at_once(home: Path) -> None:
-    made = lab(home, "synth", "made.jsonl", "--n", "8", "--json").json
-    assert 0 < made["cases"] <= 8
-    assert made["proposed"] == made["kept"] + sum(made["fallen"].values())
-    ran = lab(home, "run", "made.jsonl", "--metrics", "quote_recall@8", "--json").json
-    assert ran["metrics"][0]["mean"] > 0.5
-    assert any("understates" in note for note in ran["run"]["notes"])
-
-
-def test_who_makes_cases_is_said_where_it_cannot_be(home: Path) -> None:
-    refused(
-        lab(home, "synth", "x.jsonl", "--by", "magic"), 2, "`magic` makes no cases", "--by rules"
-    )
-    refused(lab(home, "synth", "x.jsonl", "--by", "model"), 2, "No model is set up", "synthesise")
+def test_synthesis_without_a_model_says_what_to_do(home: Path) -> None:
+    refused(lab(home, "synth", "--out", "x.jsonl"), 2, "No model is set up", "--past-questions")
 
 
 def test_a_run_leaves_for_other_tools_and_can_be_scored_there(home: Path) -> None:
     for form, name in (("trec", "run.txt"), ("qrels", "qrels.txt")):
-        assert lab(home, "export", "base", "--format", form, "--to", name).code == 0
+        assert lab(home, "export", "base", "--format", form, "--out", name).code == 0
     scored = lab(
         home,
-        "score",
-        "--qrels",
+        "run",
         "qrels.txt",
-        "--run",
+        "--rankings",
         "run.txt",
         "--metrics",
         "recall@8,mrr",
@@ -323,11 +315,11 @@ def test_stored_answers_are_scored_again_and_runs_forgotten(home: Path) -> None:
         ).code
         == 0
     )
-    assert lab(home, "rescore", "brief", "--metrics", "recall@3").code == 0
+    assert lab(home, "run", "--rescore", "brief", "--metrics", "recall@3").code == 0
     metrics = {row["metric"] for row in lab(home, "show", "brief", "--json").json["metrics"]}
     assert metrics == {"mrr", "recall@3"}
     assert "Exploratory" in lab(home, "show", "brief").out
-    assert lab(home, "delete", "brief").code == 0
+    assert lab(home, "show", "brief", "--delete").code == 0
     refused(lab(home, "show", "brief"), 1, "There is no run `brief`")
 
 
@@ -402,7 +394,7 @@ def test_a_bad_dataset_names_file_line_and_field(home: Path, content: str, messa
         (("run", "cases.jsonl", "--plan", "k=-1"), 2, "plan.k", ""),
         (("gate", "--baseline", "nothing"), 1, "There is no run `nothing`", "The newest: "),
         (
-            ("compare", "base", "one", "--metric", "recall"),
+            ("compare", "base", "one", "--metrics", "recall"),
             2,
             "`recall` is not a metric",
             "recall@k",

@@ -27,7 +27,7 @@ MOST_TABS = 400
 """On one page, before what was not reached counts as out of reach."""
 HEAVIEST = 60_000
 """Bytes of a page with all it loads, on the wire; the chat has a limit of its own."""
-ELSEWHERE = {"/login"}
+ELSEWHERE = {"/login", "/login/done", "/shared/{secret}"}
 """Pages of journeys of their own: nobody signs in here."""
 NAMES = (
     "/",
@@ -44,12 +44,16 @@ NAMES = (
     "/admin/prompts/{task}/{variant}",
     "/admin/flags",
     "/admin/people",
+    "/admin/groups",
     "/admin/audit",
     "/lab",
     "/lab/cases",
     "/lab/case",
     "/lab/report",
     "/lab/study",
+    "/lab/production",
+    "/lab/datasets",
+    "/lab/datasets/{name}",
     "/lab/annotate/{identity}",
     "/lab/annotate/{identity}/agreement",
     "/playground",
@@ -80,6 +84,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     program = [sys.executable, "-m", "ombud", "--home", str(made.home)]
     sweep = ["lab", "sweep", str(cases), "plan.k=1,2", "--name", "ks", "--split", "open"]
     subprocess.run([*program, *sweep], check=True, capture_output=True)
+    for k in (1, 2):
+        watched = ["lab", "run", str(cases), "--name", "watch", "--plan", f"k={k}"]
+        subprocess.run([*program, *watched, "--split", "open"], check=True, capture_output=True)
     yield made
     made.close()
 
@@ -99,6 +106,8 @@ def places(workspace: Workspace, address: str) -> dict[str, str]:
         rated = client.post("/lab/annotate", data={"run": runs, "criteria": "hypa"})
         travel = client.get(f"/documents/{by_name['travel.md']}").text
         begun = rated.headers["location"]
+        cases = {"file": ("cases.jsonl", (workspace.home / "cases.jsonl").read_bytes())}
+        client.post("/lab/datasets", data={"name": "leave", "why": "the first"}, files=cases)
     compared = re.findall(r'href="([^"]+/changes[^"]+)"', travel)[0].replace("&amp;", "&")
     found = {name: name for name in NAMES if "{" not in name}
     found |= {
@@ -111,6 +120,7 @@ def places(workspace: Workspace, address: str) -> dict[str, str]:
         "/lab/case": f"/lab/case?run={runs[0]}&case=leave-1",
         "/lab/report": f"/lab/report?run={runs[0]}&run={runs[1]}",
         "/lab/study": "/lab/study?name=ks",
+        "/lab/datasets/{name}": "/lab/datasets/leave?case=leave-1",
         "/lab/annotate/{identity}": begun,
         "/lab/annotate/{identity}/agreement": f"{begun}/agreement",
     }

@@ -31,7 +31,7 @@ def test_route_json_in_two_classes(tmp_path: Path) -> None:
 
 
 def test_route_takes_classes_and_mapping_of_the_workspace(tmp_path: Path) -> None:
-    home = workspace(tmp_path, "[plan]\nclasses = 2\nmapping = {k = [4, 12]}\n", {})
+    home = workspace(tmp_path, "[plan]\nclasses = 2\nadaptive = {k = [4, 12]}\n", {})
     assert ombud("route", MANY, "--json", cwd=home).json["parameters"]["k"] == 12
     assert ombud("route", ONE, "--json", cwd=home).json["parameters"]["k"] == 4
 
@@ -60,12 +60,12 @@ def test_what_route_cannot_do_is_said(given: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "replacement"),
     [
-        (("experiment", "wombat", "cases.jsonl"), "python -m research.studies wombat cases.jsonl"),
+        (("experiment", "wombat", "cases.jsonl"), "python -m research.studies"),
         (
             ("train-router", "--out", "own.json"),
-            "python -m research.training.router --out own.json",
+            "python -m research.training.router",
         ),
-        (("train-triage", "--no-vectors"), "python -m research.training.triage --no-vectors"),
+        (("train-triage", "--no-vectors"), "python -m research.training.triage"),
     ],
 )
 def test_a_moved_command_names_its_replacement(

@@ -12,6 +12,7 @@ import pytest
 
 from journeys.command import Result, ombud, workspace
 from ombud.app import Workspace, certify_deletion
+from ombud.messages import message
 from web.running import running
 
 HOTELS = "What is paid for hotels on business trips?"
@@ -138,7 +139,7 @@ def test_what_old_answers_cite_of_a_removed_source_opens_until_it_is_purged(home
             found = client.get(place, params={"digest": version}).json()
             assert found["text"][cited["start"] : cited["end"]] == CAP
             shown = client.get(page, params={"digest": version})
-            assert "was removed" in shown.text
+            assert message("documents.removed") in shown.text
             assert client.get(place).status_code == 404
             assert certify_deletion(opened, cited["document_id"]).gone
             assert client.get(place, params={"digest": version}).status_code == 404

@@ -1,11 +1,13 @@
 """Results as a person at a terminal sees them, and as a program gets them."""
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from journeys.command import HANDBOOK, ombud, on_terminal, workspace
+from journeys.command import COMMAND, HANDBOOK, environment, ombud, on_terminal, workspace
 
 HOTELS = (
     "# Hotels\n\nThe **cap** for a hotel night depends on the city, and it includes the local taxes but "
@@ -69,6 +71,28 @@ def test_json_at_a_terminal_is_json_alone(home: Path) -> None:
     assert code == 0
     assert "\x1b" not in sent
     assert sent.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("variables", "encoding"),
+    [
+        ({"PYTHONIOENCODING": "cp1252"}, "cp1252"),
+        ({"PYTHONIOENCODING": "latin-1"}, "latin-1"),
+        ({"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}, "ascii"),
+    ],
+)
+def test_output_works_where_unicode_cannot_be_written(
+    home: Path, variables: dict[str, str], encoding: str
+) -> None:
+    question = "Gibt es eine Übernachtung in Paris → was ist die cap for a hotel night?"
+    for options in ((), ("--json",)):
+        command = [*COMMAND, "ask", question, *options]
+        ended = subprocess.run(command, cwd=home, env=environment(variables), capture_output=True)
+        assert ended.returncode == 0, ended.stderr
+        written = ended.stdout.decode(encoding)
+        assert "220 euros" in written
+        if options:
+            json.loads(written)
 
 
 def test_an_error_at_a_terminal_is_said_alone(tmp_path: Path) -> None:

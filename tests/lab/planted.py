@@ -14,11 +14,11 @@ from ombud.types import Answer, Question
 AXES = (
     "plan.k=2,3,5,8,12,20",
     "plan.pool=10,20,40,80",
-    "plan.fusion=rrf,combsum,combmnz,weighted",
+    "plan.fusion=rrf,combsum,weighted",
     "plan.mode=sparse,dense,hybrid",
 )
-"""288 cells."""
-PLANTED = {"k": 8, "pool": 40, "fusion": "combmnz", "mode": "dense"}
+"""216 cells."""
+PLANTED = {"k": 8, "pool": 40, "fusion": "combsum", "mode": "dense"}
 PARSED = parse_axes(AXES)
 ROUGH = 0.02
 """How much a cell is better or worse than its neighbours let one think."""
@@ -60,7 +60,7 @@ class PlantedTarget(ScriptedTarget):
 def smooth_quality(cell: Mapping[str, Any]) -> float:
     away = 0.03 * abs(PARSED["plan.k"].index(cell["plan.k"]) - 3)
     away += 0.02 * abs(PARSED["plan.pool"].index(cell["plan.pool"]) - 2)
-    away += {"rrf": 0.03, "combsum": 0.02, "combmnz": 0, "weighted": 0.05}[cell["plan.fusion"]]
+    away += {"rrf": 0.03, "combsum": 0, "weighted": 0.05}[cell["plan.fusion"]]
     away += {"sparse": 0.1, "dense": 0, "hybrid": 0.05}[cell["plan.mode"]]
     return float(0.95 - away)
 

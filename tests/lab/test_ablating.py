@@ -31,8 +31,8 @@ def test_a_part_that_counts_is_told_from_one_that_does_not(store: Store) -> None
     target = PlantedTarget()
     target.qualities[tuple(PLANTED.values())] = 0.9
     for pool in (40, 80):
-        target.qualities[8, pool, "combmnz", "sparse"] = 0.7
-    target.qualities[8, 80, "combmnz", "dense"] = 0.9
+        target.qualities[8, pool, "combsum", "sparse"] = 0.7
+    target.qualities[8, 80, "combsum", "dense"] = 0.9
     made = tuning(store, target, plan=PLANTED)
     parts: dict[str, dict[str, Any]] = {
         "dense leg": {"plan.mode": "sparse"},
@@ -63,22 +63,21 @@ def test_without_a_part_there_is_nothing_to_leave_out(store: Store) -> None:
 
 def test_fields_of_the_plan_that_are_on() -> None:
     assert plan_parts(ALONE, {}) == {
-        "glossary": {"plan.glossary": False},
         "weights": {"plan.weights": {"sparse": 0.5, "dense": 0.5}},
         "late": {"plan.late": 0},
         "abstain": {"plan.abstain": 0},
         "mode: sparse leg": {"plan.mode": "dense"},
         "mode: dense leg": {"plan.mode": "sparse"},
     }
-    plan = {"mode": "sparse", "late": 0, "abstain": 0, "reranker": "mmr", "graph": True}
-    assert set(plan_parts(ALONE, plan)) == {"glossary", "reranker", "graph"}
+    plan = {"mode": "sparse", "late": 0, "abstain": 0, "reranker": "pointwise", "graph": True}
+    assert set(plan_parts(ALONE, plan)) == {"reranker", "graph"}
 
 
 def test_what_only_a_chat_model_does_is_left_out_only_where_there_is_one() -> None:
     plan = {"strategies": ["hyde", "keywords"], "strategy_mode": "all"}
     added = set(plan_parts(WITH_MODEL, plan)) - set(plan_parts(ALONE, {}))
     assert added == {
-        *("strategies", "strategy_mode", "stepback_with_question", "refine"),
+        *("strategies", "strategy_mode", "refine"),
         *("strategies: hyde", "strategies: keywords"),
     }
     assert plan_parts(WITH_MODEL, plan)["strategies: hyde"] == {"plan.strategies": ["keywords"]}
@@ -87,7 +86,7 @@ def test_what_only_a_chat_model_does_is_left_out_only_where_there_is_one() -> No
 def test_steps_that_the_assistant_goes_through() -> None:
     steps = step_parts(ALONE, {}, has_index=False)
     assert list(steps) == [
-        *("glossary", "sparse leg", "dense leg", "weights of the legs", "late interaction"),
+        *("sparse leg", "dense leg", "weights of the legs", "late interaction"),
         "refusal below a confidence",
     ]
     # Without a chat model nothing answers from memory.

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from ombud.lab import Agreement, Rating, agreement
+from ombud.lab.people.agreeing import Estimate
 
 FLEISS = """0 0 0 0 14
 0 2 6 4 2
@@ -107,7 +108,7 @@ def test_criteria_are_told_apart_and_the_last_word_counts() -> None:
     tact, length = agreement(ratings)
     assert (tact.criterion, tact.percentage.value) == ("tact", 1.0)
     assert (length.criterion, length.items, length.alone) == ("length", 0, 1)
-    assert length.percentage == (None, None, None)
+    assert length.percentage == Estimate(None)
 
 
 def test_an_interval_covers_what_is_true() -> None:
@@ -116,7 +117,7 @@ def test_an_interval_covers_what_is_true() -> None:
     for seed in range(30):
         draw = random.Random(seed)
         rows: list[list[float | None]] = [[draw.randint(0, 1) for _ in range(60)] for _ in range(2)]
-        low, high = of(table(rows)).cohen[1:]
+        low, high = of(table(rows)).cohen.low, of(table(rows)).cohen.high
         assert low is not None
         assert high is not None
         held += low <= 0 <= high

@@ -15,16 +15,14 @@ from ombud.lab import (
     annotation_key,
     annotation_sheet,
     criteria_set,
-    criteria_sets,
     draw_tasks,
-    ratings_sheet,
-    read_annotations,
+    ratings_text,
     read_key,
     read_ratings,
     read_rubrics,
-    read_sheet,
-    sheet_text,
 )
+from ombud.lab.people.criteria import criteria_sets
+from ombud.lab.people.ratings import read_sheet, sheet_text
 from ombud.types import Observation, Run
 
 NATWEST = criteria_set("natwest")
@@ -104,9 +102,9 @@ def test_empty_and_impossible_cells_are_named_and_are_no_ratings(tmp_path: Path)
     tasks = draw_tasks([answered("r1", size=2)])
     path = tmp_path / "an.csv"
     path.write_text(annotation_sheet(tasks, NATWEST), encoding="utf-8")
-    filled(path, "ann", {"faithfulness": "5", "truthfulness": "6", "bias": "4,0", "comment": "ok"})
+    filled(path, "ann", {"faithfulness": "5", "truthfulness": "6", "bias": "4,0", "note": "ok"})
     items = json.loads(annotation_key(tasks, NATWEST))["items"]
-    result = read_annotations([path], NATWEST, items)
+    result = read_ratings([path], NATWEST.levels, items)
     assert [(one.criterion, one.value, one.kind) for one in result.ratings[:2]] == [
         ("faithfulness", 5.0, "simple"),
         ("bias", 4.0, "simple"),
@@ -114,7 +112,7 @@ def test_empty_and_impossible_cells_are_named_and_are_no_ratings(tmp_path: Path)
     assert [cell.why for cell in result.wrong] == ["6 is none of 1, 2, 3, 4, 5"] * 2
     assert len(result.missing) == 2 * 3
     assert {cell.place for cell in result.missing} == {"an.csv, line 2", "an.csv, line 3"}
-    assert set(result.comments.values()) == {"ok"}
+    assert set(result.notes.values()) == {"ok"}
 
 
 def test_what_two_raters_gave_is_what_agree_reads(tmp_path: Path) -> None:
@@ -126,10 +124,10 @@ def test_what_two_raters_gave_is_what_agree_reads(tmp_path: Path) -> None:
         path.write_text(annotation_sheet(tasks, NATWEST, rater), encoding="utf-8")
         filled(path, rater, dict.fromkeys(NATWEST.criteria, value) | {"fluency": "3"})
         sheets.append(path)
-    result = read_annotations(sheets, NATWEST, items)
+    result = read_ratings(sheets, NATWEST.levels, items)
     table = tmp_path / "ratings.csv"
-    table.write_text(ratings_sheet(result.ratings, items), encoding="utf-8")
-    by_name = {one.criterion: one for one in agreement(read_ratings(table).ratings)}
+    table.write_text(ratings_text(result), encoding="utf-8")
+    by_name = {one.criterion: one for one in agreement(read_ratings([table]).ratings)}
     assert by_name["fluency"].percentage.value == 1.0
     assert by_name["bias"].percentage.value == 0.0
     assert (by_name["bias"].items, by_name["bias"].raters) == (3, 2)
@@ -152,7 +150,7 @@ def test_a_line_that_cannot_be_placed_is_named(
     path.write_text(annotation_sheet(tasks, NATWEST, "ann"), encoding="utf-8")
     filled(path, changes.get("rater", "ann"), changes)
     with pytest.raises(BadRequest, match=sentence):
-        read_annotations([path], NATWEST, items)
+        read_ratings([path], NATWEST.levels, items)
 
 
 def test_sheets_come_back_from_any_spreadsheet(tmp_path: Path) -> None:
@@ -197,7 +195,7 @@ def test_what_is_no_key_is_said(tmp_path: Path) -> None:
 def test_the_command_writes_a_sheet_a_rater_and_reads_them_back(tmp_path: Path) -> None:
     home = home_with(tmp_path, answered("r1", size=3, state="done"))
     out = home / "an.csv"
-    written = told(home, "annotate", "r1", "--raters", "ann,bob", "--n", "2", "--out", out)
+    written = told(home, "annotate", "r1", "--raters", "ann,bob", "--sample", "2", "--out", out)
     assert written["items"] == 2
     assert "natwest.bias" in Path(written["guide"]).read_text(encoding="utf-8")
     for sheet in written["sheets"]:
@@ -205,5 +203,6 @@ def test_the_command_writes_a_sheet_a_rater_and_reads_them_back(tmp_path: Path) 
     ratings = home / "ratings.csv"
     read = told(home, "annotate", "--read", *written["sheets"], "--out", ratings)
     assert (read["ratings"], read["missing"], read["wrong"]) == (2 * 2 * 6, [], [])
-    (first, *_) = told(home, "agree", ratings)["criteria"]
-    assert (first["items"], first["percentage"]["value"]) == (2, 1.0)
+    for files in ([ratings], written["sheets"]):
+        (first, *_) = told(home, "agree", *files)["criteria"]
+        assert (first["items"], first["percentage"]["value"]) == (2, 1.0)

@@ -127,6 +127,15 @@ def test_citations_against_gold_quotes() -> None:
     assert "expects deny" in row("citation_recall", case(gold(QUOTE), expect="deny"), answer).reason
 
 
+def test_what_is_shown_first_meets_a_gold_quote_or_does_not() -> None:
+    asked = case(gold(QUOTE), gold("Ask your manager.", "hr/ask.md"))
+    right, wrong = cites(QUOTE), cites("Bring cake.")
+    assert measure("leads", asked, says("x", right, wrong)) == 1
+    assert measure("leads", asked, says("x", wrong, right)) == 0
+    assert measure("leads", asked, says("x")) == 0
+    assert row("leads", case(), says("x")).reason == "the case's evidence has no quotes"
+
+
 def test_a_citation_that_shares_a_border_with_the_quote() -> None:
     asked = case(gold("abcdefgh"))
     assert measure("citation_precision", asked, says("x", cites("efghij"))) == 1

@@ -11,20 +11,21 @@ from lab.makers import case, cites, says
 from lab.recording import many, recorded
 from ombud.errors import LabError
 from ombud.lab import RecordedRun, check_gate, criteria_set
-from ombud.store import KeptAlignment
+from ombud.store import StoredAlignment
 from ombud.types import Observation, Run, Score
 
 METRIC = "natwest.faithfulness"
+LOWEST = ("--lowest", METRIC)
 CASES = many(30)
 
 
-def judged(*alignments: KeptAlignment) -> RecordedRun:
+def judged(*alignments: StoredAlignment) -> RecordedRun:
     run = recorded(CASES, {"recall@5": [1.0] * 30, METRIC: [4.0] * 30})
     return replace(run, versions={METRIC: frozenset({("gpt", 7)})}, alignments=alignments)
 
 
-def kept(spearman: float | None, items: int = 40, version: int = 7) -> KeptAlignment:
-    return KeptAlignment(METRIC, "gpt", version, "faithfulness", items, spearman)
+def kept(spearman: float | None, items: int = 40, version: int = 7) -> StoredAlignment:
+    return StoredAlignment(METRIC, "gpt", version, "faithfulness", items, spearman)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,9 @@ def kept(spearman: float | None, items: int = 40, version: int = 7) -> KeptAlign
         ((kept(None),), "gpt reaches nothing with people"),
     ],
 )
-def test_a_judge_below_the_bar_cannot_gate(alignments: tuple[KeptAlignment, ...], why: str) -> None:
+def test_a_judge_below_the_bar_cannot_gate(
+    alignments: tuple[StoredAlignment, ...], why: str
+) -> None:
     run = judged(*alignments)
     verdict = check_gate(run, run)
     assert verdict.checked == ("recall@5",)
@@ -106,13 +109,13 @@ def test_what_align_finds_of_rated_answers_decides_at_the_gate(
     assert (f"Looked at {METRIC}" in shown) == looked
 
 
-# Grades that people overturn -----------------------------------------------------------------------
+# Grades that people check --------------------------------------------------------------------------
 
 
-def test_the_lowest_grades_come_back_confirmed_or_overturned(tmp_path: Path) -> None:
+def test_the_lowest_grades_come_back_confirmed_or_corrected(tmp_path: Path) -> None:
     home = home_with(tmp_path, graded("r1", [5.0, 1.0, 4.0, 2.0, 3.0]))
     sheet = home / "low.csv"
-    assert told(home, "overturn", "r1", "--metric", METRIC, "--n", "3", "--out", sheet) == {
+    assert told(home, "annotate", "r1", *LOWEST, "--sample", "3", "--out", sheet) == {
         "grades": 3,
         "file": str(sheet),
     }
@@ -123,38 +126,28 @@ def test_the_lowest_grades_come_back_confirmed_or_overturned(tmp_path: Path) -> 
         ("c03", "2", "gpt"),
         ("c04", "3", "gpt"),
     ]
-    rows[0] |= {"decision": "Confirm"}
-    rows[1] |= {"decision": "overturn", "value": "4,5", "comment": "it is all there"}
+    rows[0] |= {"value": "1"}
+    rows[1] |= {"value": "4,5", "note": "it is all there"}
     write(sheet, rows)
-    found = told(home, "overturn", "--read", sheet)
-    assert (found["overturned"], found["decided"]) == (1, 2)
+    found = told(home, "annotate", *LOWEST, "--read", sheet)
+    assert (found["corrected"], found["checked"]) == (1, 2)
     # Wilson's interval of 1 in 2, as in any table of it.
     assert (found["low"], found["high"]) == (
         pytest.approx(0.0945, abs=1e-4),
         pytest.approx(0.9055, abs=1e-4),
     )
-    shown = said(home, "overturn", "--read", sheet)
+    shown = said(home, "annotate", *LOWEST, "--read", sheet)
     assert f"r1 c03, {METRIC}: 2 should be 4.5: it is all there" in shown
 
 
-@pytest.mark.parametrize(
-    ("cells", "sentence"),
-    [
-        ({"decision": "maybe"}, "line 2: `maybe` is no decision"),
-        ({"decision": "overturn", "value": "good"}, "line 2: `good` is no value"),
-        ({"decision": "overturn", "value": "1"}, "the value is the same"),
-    ],
-)
-def test_a_decision_that_cannot_be_read_is_named(
-    tmp_path: Path, cells: dict[str, str], sentence: str
-) -> None:
+def test_a_value_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     home = home_with(tmp_path, graded("r1", [1.0, 2.0]))
     sheet = home / "low.csv"
-    told(home, "overturn", "r1", "--metric", METRIC, "--out", sheet)
+    told(home, "annotate", "r1", *LOWEST, "--out", sheet)
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    rows[0] |= cells
+    rows[0] |= {"value": "good"}
     write(sheet, rows)
-    assert sentence in said(home, "overturn", "--read", sheet, code=2)
-    nobody = said(home, "overturn", "r1", "--metric", "recall@5", "--out", sheet, code=2)
+    assert "line 2: `good` is no number" in said(home, "annotate", *LOWEST, "--read", sheet, code=2)
+    nobody = said(home, "annotate", "r1", "--lowest", "recall@5", "--out", sheet, code=2)
     assert "No judge gave `recall@5`" in nobody

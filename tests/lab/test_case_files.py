@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lab.files import GOOD, failure, file, lines
+from ombud.errors import LabError
 from ombud.lab import read_cases
 from ombud.types import Case, Passage, Reference
 
@@ -90,8 +91,7 @@ def test_a_record_without_an_id_gets_that_of_its_question(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"user_input": [{"content": "Hello", "type": "human"}]}, "`user_input` is not a text."),
-        ({"user_input": None}, "`user_input` is not a text."),
+        ({"user_input": 7}, "`user_input` is not a text."),
         ({"user_input": " "}, "`question` is empty."),
         ({"reference": 26}, "`reference` is not a text."),
         (
@@ -118,3 +118,20 @@ def test_records_of_another_shape(tmp_path: Path, fields: dict[str, Any], said: 
     assert failure(file(tmp_path, lines(RECORD, RECORD | {"id": "2"} | fields)))[0].startswith(
         f", line 2: {said}"
     )
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("NaN,25 days", r"line 3: `question` is NaN: a value was lost"),
+        ("How many days?,nan", r"line 3: `answer` is nan"),
+        (",25 days", r"line 3: `question` is empty"),
+    ],
+)
+def test_lost_values_of_a_csv_are_errors_that_name_the_line(
+    tmp_path: Path, row: str, said: str
+) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_text(f"question,answer\nWhat is NaN?,A word.\n{row}\n")
+    with pytest.raises(LabError, match=said):
+        read_cases(file)

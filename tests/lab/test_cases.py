@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lab.files import GOOD, failure, file, lines
 from ombud.lab import read_cases
-from ombud.lab.cases.files import write_cases
+from ombud.lab.cases.files import cases_text
 from ombud.types import Case, Message, Passage, Person, Reference
 
 FULL = Case(
@@ -28,7 +28,7 @@ FULL = Case(
 
 def test_round_trip(tmp_path: Path) -> None:
     cases = (FULL, Case(id="c-2", question="Short?", type="off_topic", expect="deny"))
-    assert write_cases(tmp_path / "out.jsonl", cases) == 2
+    (tmp_path / "out.jsonl").write_text(cases_text(cases), encoding="utf-8")
     assert read_cases(tmp_path / "out.jsonl") == cases
     short = json.loads((tmp_path / "out.jsonl").read_text().split("\n")[1])
     assert short == {"id": "c-2", "question": "Short?", "type": "off_topic", "expect": "deny"}
@@ -40,7 +40,7 @@ def test_any_text_survives(
 ) -> None:
     path = tmp_path_factory.mktemp("cases") / "any.jsonl"
     cases = (Case(id="c", question=question, tags=tuple(tags)),)
-    write_cases(path, cases)
+    path.write_text(cases_text(cases), encoding="utf-8")
     assert read_cases(path) == cases
 
 

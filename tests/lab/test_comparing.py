@@ -1,5 +1,8 @@
+from pathlib import Path
+
 import pytest
 
+from lab.keeping import home_with, said
 from lab.makers import case, gold
 from lab.recording import many, recorded
 from ombud.errors import LabError, UnknownName
@@ -75,10 +78,55 @@ def test_nothing_is_better_or_worse_within_noise() -> None:
 def test_more_is_not_always_better(metric: str, better: bool | None) -> None:
     cases = many(10)
     (row,) = compare_runs(
-        recorded(cases, {metric: [0.0] * 10}), recorded(cases, {metric: [1.0] * 10}), ["overall"]
+        recorded(cases, {metric: [0.0] * 10}),
+        recorded(cases, {metric: [1.0] * 10}),
+        ["overall"],
+        [metric],
     )
     assert row.comparison.difference == 1
     assert row.better is better
+
+
+def test_latency_is_compared_only_when_asked_for() -> None:
+    values = {"latency": [1.0] * 10, "mrr": [1.0] * 10}
+    first, second = recorded(many(10), values), recorded(many(10), values)
+    assert [row.metric for row in compare_runs(first, second, ["overall"])] == ["mrr"]
+    (row,) = compare_runs(first, second, ["overall"], ["latency"])
+    assert row.metric == "latency"
+
+
+def test_p_is_corrected_for_what_was_asked_and_a_primary_metric_for_nothing_else() -> None:
+    names = ("mrr", "recall@5", "token_f1", "rouge_l")
+    down, up = ({name: [value] * 8 for name in names} for value in (0.0, 1.0))
+    first, second = recorded(many(8), down), recorded(many(8), up)
+
+    def adjusted(*metrics: str, primary: str = "") -> dict[str, float | None]:
+        rows = compare_runs(first, second, ["overall"], metrics, primary)
+        return {row.metric: row.adjusted for row in rows}
+
+    alone = 2 / 2**8
+    assert adjusted()["mrr"] == pytest.approx(4 * alone)
+    assert adjusted("mrr", "recall@5")["mrr"] == pytest.approx(2 * alone)
+    with_primary = adjusted(primary="mrr")
+    assert with_primary["mrr"] == pytest.approx(alone)
+    assert with_primary["rouge_l"] == pytest.approx(3 * alone)
+
+
+def test_equal_pairs_lose_no_more_than_what_so_many_can_rule_out() -> None:
+    def loses_no_more(pairs: int, margin: float, metric: str = "mrr") -> bool | None:
+        same = recorded(many(pairs), {metric: [1.0] * pairs})
+        (row,) = compare_runs(same, same, ["overall"])
+        return row.loses_no_more(margin)
+
+    # None of 72: up to 4.99 % may differ (1 - .025 ** (1 / 72)); of 70 5.13 %.
+    assert loses_no_more(72, 0.05) is True
+    assert loses_no_more(70, 0.05) is None
+    assert loses_no_more(15, 0.5) is None  # too few for any such claim
+    assert loses_no_more(500, 0.05, "price") is None  # a price has no highest value
+    first = recorded(many(40), {"mrr": [1.0, 0.0] * 20})
+    worse = recorded(many(40), {"mrr": [0.2, 0.0] * 20})
+    (row,) = compare_runs(first, worse, ["overall"])
+    assert (row.loses_no_more(0.05), row.loses_no_more(0.6)) == (False, True)
 
 
 def test_groups_are_tag_type_and_country_in_that_order() -> None:
@@ -179,3 +227,17 @@ def test_changes_of_a_metric_that_a_run_lacks() -> None:
     assert "rescore r2 --metrics mrr" in wrong.value.hint
     with pytest.raises(UnknownName, match="`gone`"):
         changes(recorded(many(1), {"gone": [1.0]}), recorded(many(1), {"gone": [0.0]}), "gone")
+
+
+def test_compare_names_the_option_where_correction_alone_hides_what_differs(
+    tmp_path: Path,
+) -> None:
+    cases = many(20)
+    same = [0.0, 1.0] * 10
+    metrics = ["mrr", "token_f1", "chrf"]
+    first = recorded(cases, {"hit@5": [0.0] * 20, **dict.fromkeys(metrics, same)}, id="first")
+    seven = [1.0] * 6 + [0.0] * 14
+    second = recorded(cases, {"hit@5": seven, **dict.fromkeys(metrics, same)}, id="second")
+    home = home_with(tmp_path, first, second)
+    assert "Then: --primary hit@5." in said(home, "compare", "first", "second")
+    assert "--primary" not in said(home, "compare", "first", "second", "--primary", "hit@5")

@@ -16,7 +16,6 @@ from ombud.cli.lab.target import complete
 from ombud.errors import LabError
 from ombud.lab import (
     EvidenceTarget,
-    FrozenCase,
     FrozenTarget,
     RemoteTarget,
     cases_text,
@@ -24,6 +23,7 @@ from ombud.lab import (
     frozen_text,
     read_frozen,
 )
+from ombud.lab.runs.freezing import FrozenCase
 from ombud.store import list_answers
 from ombud.types import Case, Person, Question
 from web.running import LEAVE_GB, make_workspace, running

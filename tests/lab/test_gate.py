@@ -93,9 +93,10 @@ def test_a_slower_run_passes_unless_times_that_compare_are_asked_for() -> None:
 
 
 def test_a_fall_is_judged_among_the_metrics_looked_at_only() -> None:
-    # 7 falls of one size: p = 2 / 2^7 = .0156; times 2 metrics it counts, times 4 it did not.
+    # 7 falls of one size: p = 2 / 2^7 = .0156; times 2 metrics it counts, times 4 it does not.
     fell = run({"outcome_accuracy": [0.0] * 9 + [*BASE["outcome_accuracy"][9:]]})
-    (row,) = [r for r in compare_runs(run(), fell, ["overall"]) if r.metric == "outcome_accuracy"]
+    rows = compare_runs(run(), fell, ["overall"], list(BASE))
+    (row,) = [row for row in rows if row.metric == "outcome_accuracy"]
     assert (row.comparison.p, row.adjusted) == (2 / 2**7, 4 * 2 / 2**7)
     assert row.better is None
     assert "outcome_accuracy went from" in check_gate(run(), fell).falls[0].said

@@ -45,9 +45,9 @@ def test_parts() -> None:
 def test_all_that_were_asked_for_are_there() -> None:
     wanted = """recall precision hit mrr map ndcg ndcg_exp page_recall quote_recall words score
         context_f1 token_f1 exact_match rouge_l chrf semantic_similarity semantic_similarity_5
-        citation_precision citation_recall quote_verbatim number_agreement outcome_accuracy not_sure
+        citation_precision citation_recall leads quote_verbatim number_agreement outcome_accuracy not_sure
         action_accuracy length latency tokens
-        model_calls price warm_latency"""
+        model_calls price warm_latency turns resisted"""
     computed = {name for name, measure in METRICS.items() if measure.grade is None}
     assert set(wanted.split()) == computed
 

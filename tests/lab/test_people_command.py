@@ -69,7 +69,7 @@ def test_alignment_with_scores_and_more_scores_than_ratings(ratings: Path, tmp_p
         ("item,value\na,good\n", "line 2: `good` is no number"),
         ("item,value\na,nan\n", "line 2: `nan` is no number"),
         ("item,value\n,1\n", "line 2: no item is named"),
-        ("item,value\n", "holds no ratings"),
+        ("item,value\n", "There are no ratings"),
     ],
 )
 def test_what_is_no_table_of_ratings_names_the_line(

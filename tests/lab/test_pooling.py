@@ -17,11 +17,9 @@ from ombud.lab import (
     read_cases,
     read_grades,
     read_qrels,
-    read_sheet,
-    sheet_text,
-    unjudged_share,
     with_grades,
 )
+from ombud.lab.people.ratings import read_sheet, sheet_text
 from ombud.types import Case, Hit, Observation, Run
 
 LEAVE = case(gold("You have 26 days."), id="leave")
@@ -42,7 +40,7 @@ def graded(path: Path, grades: dict[str, str]) -> Path:
     """The pool with a grade for each document's first word."""
     rows = [dict(row.cells) for row in read_sheet(path, ("item",))]
     for row in rows:
-        row["grade"] = grades.get(row["passage"], "")
+        row["value"] = grades.get(row["passage"], "")
     path.write_text(sheet_text(tuple(rows[0]), rows), encoding="utf-8")
     return path
 
@@ -50,12 +48,12 @@ def graded(path: Path, grades: dict[str, str]) -> Path:
 def test_the_pool_holds_each_ungraded_passage_once_and_tells_no_run_and_no_rank() -> None:
     pool = pool_passages([run("r1", HITS), run("r2", HITS[::-1])], depth=3)
     # The first holds the case's evidence: it is graded already.
-    assert {passage.text for passage in pool} == {HITS[1].chunk.text, HITS[2].chunk.text}
+    assert {passage.passage for passage in pool} == {HITS[1].chunk.text, HITS[2].chunk.text}
     assert pool == pool_passages([run("r2", HITS[::-1]), run("r1", HITS)], depth=3)
     sheet = pool_sheet(pool)
     for hidden in ("r1", "r2", "name of", "rank", "score"):
         assert hidden not in sheet
-    assert [passage.text for passage in pool_passages([run("r1", HITS)], depth=2)] == [
+    assert [passage.passage for passage in pool_passages([run("r1", HITS)], depth=2)] == [
         HITS[1].chunk.text
     ]
 
@@ -65,25 +63,13 @@ def test_grades_come_back_as_qrels_and_as_evidence_that_survives_recutting(tmp_p
     path.write_text(pool_sheet(pool_passages([run("r1", HITS)], 3)), encoding="utf-8")
     given = {HITS[1].chunk.text: "1", HITS[2].chunk.text: "0"}
     found = read_grades([graded(path, given)])
-    assert qrels_of_grades(found.graded, [LEAVE]) == {"leave": {"hr/leave.md": 2, "canteen.md": 0}}
-    (widened,) = with_grades([LEAVE], found.graded)
+    assert qrels_of_grades(found, [LEAVE]) == {"leave": {"hr/leave.md": 2, "canteen.md": 0}}
+    (widened,) = with_grades([LEAVE], found)
     assert [(item.quote, item.grade) for item in widened.evidence] == [
         ("You have 26 days.", 2),
         ("- Part-timers have fewer.", 1),
     ]
     assert pool_passages([run("r1", HITS, widened)], 2) == ()
-
-
-def test_the_unjudged_share_falls_as_people_grade(tmp_path: Path) -> None:
-    path = tmp_path / "pool.csv"
-    recorded = run("r1", HITS)
-    path.write_text(pool_sheet(pool_passages([recorded], 3)), encoding="utf-8")
-    before = unjudged_share(recorded, 3, ())
-    assert (before.unjudged, before.passages, before.cases) == (2, 3, 1)
-    found = read_grades([graded(path, {HITS[2].chunk.text: "0"})])
-    assert unjudged_share(recorded, 3, found.items).share == pytest.approx(1 / 3)
-    assert found.ungraded == ("pool.csv, line 2",) or found.ungraded == ("pool.csv, line 3",)
-    assert unjudged_share(run("empty", ()), 3, ()).share is None
 
 
 def test_grades_that_are_none_are_named_and_two_grades_for_one_passage_refused(
@@ -94,11 +80,11 @@ def test_grades_that_are_none_are_named_and_two_grades_for_one_passage_refused(
     for path in (first, second):
         path.write_text(sheet, encoding="utf-8")
     wrong = read_grades([graded(first, {HITS[1].chunk.text: "3"})])
-    assert wrong.graded == ()
-    assert "`3`" in wrong.wrong[0]
+    assert wrong.ratings == ()
+    assert wrong.wrong[0].why == "3 is none of 0, 1, 2"
     graded(first, {HITS[1].chunk.text: "1"})
     graded(second, {HITS[1].chunk.text: "2"})
-    with pytest.raises(BadRequest, match=r"b\.csv.* was graded 1 before"):
+    with pytest.raises(BadRequest, match="has the grades 1 and 2"):
         read_grades([first, second])
 
 
@@ -107,7 +93,7 @@ def test_a_grade_of_a_case_that_is_not_there_is_refused(tmp_path: Path) -> None:
     path.write_text(pool_sheet(pool_passages([run("r1", HITS)], 3)), encoding="utf-8")
     found = read_grades([graded(path, {HITS[1].chunk.text: "1"})])
     with pytest.raises(BadRequest, match="`leave` was graded and is not in the dataset"):
-        with_grades([case(id="other")], found.graded)
+        with_grades([case(id="other")], found)
 
 
 def test_the_command_pools_grades_and_says_what_is_left(tmp_path: Path) -> None:
@@ -119,16 +105,38 @@ def test_the_command_pools_grades_and_says_what_is_left(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     pool = home / "pool.csv"
-    assert told(home, "grade", "r1", "r2", "--depth", "3", "--out", pool)["passages"] == 2
+    pooling = ("annotate", "r1", "r2", "--passages", "--depth", "3", "--out", pool)
+    assert told(home, *pooling)["passages"] == 2
     graded(pool, {HITS[1].chunk.text: "2"})
     qrels, out = home / "qrels.txt", home / "more.jsonl"
-    more = ("--cases", dataset, "--out", out, "--depth", "3")
-    found = told(home, "grade", "r1", "r2", "--read", pool, "--qrels", qrels, *more)
+    back = ("annotate", "--passages", "--read", pool)
+    found = told(home, *back, "--out", qrels)
     assert (found["graded"], len(found["ungraded"])) == (1, 1)
-    assert [row["share"] for row in found["unjudged"]] == [pytest.approx(1 / 3), 0.5]
+    told(home, *back, "--cases", dataset, "--out", out)
     assert read_qrels(qrels) == {"leave": {"hr/leave.md": 2}}
     assert len(read_cases(out)[0].evidence) == 2
-    again = told(home, "grade", "r1", "--judged", pool, "--depth", "3", "--out", home / "next.csv")
-    assert again["passages"] == 1
-    assert "Unjudged at depth 3 in r1" in said(home, "grade", "r1", "--read", pool, *more)
-    assert "Where should the grades go" in said(home, "grade", "--read", pool, code=2)
+    assert "Evidence of which cases?" in said(home, *back, "--out", out, code=2)
+    assert "Where should it go?" in said(home, *back, code=2)
+
+
+def test_a_sheet_without_the_columns_it_was_written_with_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pool.csv"
+    renamed = pool_sheet(pool_passages([run("r1", HITS)], 3)).replace("document", "source", 1)
+    path.write_text(renamed, encoding="utf-8")
+    with pytest.raises(BadRequest, match="no column `document`"):
+        read_grades([path])
+
+
+def test_a_grade_of_the_judge_that_is_no_number_names_its_line(tmp_path: Path) -> None:
+    sheet = tmp_path / "lowest.csv"
+    rows = [{"item": "r1 c1", "run": "r1", "case": "c1", "value": "2", "grade": "NaN"}]
+    sheet.write_text(sheet_text(("item", "value", "grade", "run", "case"), rows), encoding="utf-8")
+    refused = said(
+        home_with(tmp_path), "annotate", "--lowest", "m", "--read", sheet, code=BadRequest.exit_code
+    )
+    assert "lowest.csv, line 2: the judge's grade: `NaN` is no number" in refused
+    sheet.write_text(sheet_text(("item", "value", "run", "case"), rows[:0]), encoding="utf-8")
+    refused = said(
+        tmp_path / "home", "annotate", "--lowest", "m", "--read", sheet, code=BadRequest.exit_code
+    )
+    assert "no column `grade`" in refused

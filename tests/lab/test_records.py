@@ -8,9 +8,16 @@ import ir_measures
 import pytest
 
 from lab.makers import case, cites, gold, hit, says
-from ombud.cli.printing.tables import closing
 from ombud.errors import UnknownName
-from ombud.lab import RecordedRun, export, parse_metric, read_cases, read_rankings, score_rankings
+from ombud.lab import (
+    RecordedRun,
+    closing,
+    export,
+    parse_metric,
+    read_cases,
+    read_rankings,
+    score_rankings,
+)
 from ombud.lab.cases.exchange import qrels_of
 from ombud.lab.runs.records import FORMATS
 from ombud.types import Case, Observation, Person, Run, Score, Trace

@@ -17,7 +17,7 @@ ANSWER = {"outcome": "full", "text": "26 days"}
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ombud.lab.runs.remote.WAIT", 0.001)
+    monkeypatch.setattr("ombud.lab.runs.connection.WAIT", 0.001)
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
@@ -218,7 +218,7 @@ def test_a_target_that_is_down_is_unreachable_in_every_way(closed_port: int) -> 
 def test_a_host_that_lets_nobody_in_is_unreachable_and_not_slow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ombud.lab.runs.remote.CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr("ombud.lab.runs.connection.CONNECT_SECONDS", 0.05)
     with socket.socket() as full, socket.socket() as first, socket.socket() as second:
         full.bind(("127.0.0.1", 0))
         full.listen(0)  # room for one that waits; everyone after it is not answered at all

@@ -10,9 +10,9 @@ from itertools import pairwise
 import pytest
 
 from lab.makers import case, cites, gold, hit
-from ombud.charts import format_figure
 from ombud.errors import LabError
 from ombud.lab.report.comparing import RecordedRun
+from ombud.lab.report.figures import format_figure
 from ombud.lab.report.rendering import html_report, markdown_report
 from ombud.types import Answer, Case, Message, Observation, Run, Score, Trace
 
@@ -135,10 +135,11 @@ def page(*runs: RecordedRun) -> Page:
 def test_nothing_is_fetched_and_nothing_runs() -> None:
     text = html_report([recorded(), recorded("other", share=0.9)], made=MADE)
     for tag, attributes in Page(text).tags:
-        assert tag not in {"script", "link", "img", "iframe", "object", "form"}
+        assert tag not in {"script", "link", "iframe", "object", "form"}
         for name, value in attributes.items():
             assert not name.startswith("on")
-            assert name not in {"src", "srcset", "style"}
+            assert name not in {"srcset", "style"}
+            assert name != "src" or (value or "").startswith("data:image/svg+xml;base64,")
             assert name not in {"href", "action"} or (value or "").startswith("#")
     style = text.partition("<style>")[2].partition("</style>")[0]
     assert "url(" not in style
@@ -175,7 +176,9 @@ def test_words_from_documents_are_only_words() -> None:
     text.encode("utf-8")
     shown = Page(text)
     assert not shown.open
-    assert not {"script", "img"} & {tag for tag, _ in shown.tags}
+    assert "script" not in {tag for tag, _ in shown.tags}
+    images = [attributes for tag, attributes in shown.tags if tag == "img"]
+    assert {attributes["class"] for attributes in images} == {"chart"}
     assert "alert(1)" in shown.words
     assert "{{ 7*7 }}" in shown.words
     assert "<script" not in markdown_report([run])
@@ -213,13 +216,13 @@ def test_two_runs_are_told_apart_only_beyond_noise() -> None:
     )
     better = page(first, second).words
     assert (
-        "B (improved) is better than A (baseline) on 1 of 3 metrics (right passage found, first 5)"
+        "B (improved) is better than A (baseline) on 1 of 2 metrics (right passage found, first 5)"
         " and worse on none" in better
     )
     assert "cannot show a difference below" in better
     assert "worse on 1" in page(second, first).words
     assert (
-        "C (close) cannot be told from A (baseline) by any of 3 metrics."
+        "C (close) cannot be told from A (baseline) by any of 2 metrics."
         in page(first, second, close).words
     )
 
@@ -227,10 +230,61 @@ def test_two_runs_are_told_apart_only_beyond_noise() -> None:
 def test_verdicts_are_words() -> None:
     text = html_report([recorded(share=0.2), recorded("improved", share=1.0)], made=MADE)
     verdicts = re.findall(r'<span class="verdict [a-z]+">([^<]+)</span>', text)
-    assert verdicts == ["better", "the same", "the same"]
+    assert verdicts == ["better", "the same"]
     assert "type simple (better, +80.0 points, n 30)" in Page(text).words
     noise = html_report([recorded(share=0.5), recorded("close", share=0.54)], made=MADE)
     assert "within noise" in noise
+
+
+def test_figures_beside_each_other_are_over_the_cases_that_both_asked() -> None:
+    whole, part = recorded(n=30, share=0.5), recorded("part", n=10, share=1.0)
+    text = markdown_report([whole, part])
+    # Its first fifteen of thirty cases have 1, so all of the ten that the other asked too.
+    assert "| quote_recall@5 | A | 100 % |" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert "| 10/10 |" in text
+
+
+def test_times_stand_beside_each_other_only_where_they_were_measured_in_turn() -> None:
+    one, other = recorded(), recorded("other")
+    assert "Half within" in page(one).words
+    apart = page(one, other).words
+    assert "were not timed together" in apart
+    assert "Half within" not in apart
+    timed = [
+        replace(
+            run,
+            scores=(
+                *run.scores,
+                *(
+                    Score(case_id=seen.case.id, metric="warm_latency", value=0.5)
+                    for seen in run.observations
+                ),
+            ),
+            versions={"warm_latency": frozenset({("", 7)})},
+        )
+        for run in (one, other)
+    ]
+    assert "Half within" in page(*timed).words
+
+
+def test_the_leading_metric_is_first_and_orders_the_cases() -> None:
+    run = recorded(n=4)
+    text = markdown_report([run], lead="outcome_accuracy")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "| A |" in line]
+    assert rows[0].startswith("| outcome_accuracy")
+    judged = [
+        Score(case_id=seen.case.id, metric="wombat.composite", value=0.5, by="j", reason="So so.")
+        for seen in run.observations
+    ]
+    lost = judged[0].model_copy(update={"value": None, "reason": "invalid verdict: no number"})
+    with_judge = replace(run, scores=(*run.scores, lost, *judged[1:]))
+    text = markdown_report([with_judge])
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "| A |" in line]
+    assert rows[0].startswith("| wombat.composite")
+    assert rows[0].endswith("| 3/4 | 1 |")
+    assert page(with_judge).words.count("So so.") == 3
+    with pytest.raises(LabError, match="No run has `chrf`"):
+        html_report([run], lead="chrf")
 
 
 def test_runs_without_a_case_in_common_are_shown_but_not_compared() -> None:

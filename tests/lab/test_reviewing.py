@@ -15,12 +15,11 @@ from ombud.lab import (
     check_gate,
     read_cases,
     read_reviews,
-    read_sheet,
     review_sheet,
     review_tasks,
-    sheet_text,
     unreviewed,
 )
+from ombud.lab.people.ratings import read_sheet, sheet_text
 from ombud.types import Case
 
 MADE = ("synthetic", "heading")
@@ -44,9 +43,9 @@ def reviewed(
     for number, given in enumerate(sheets):
         path = folder / f"reviewer{number}.csv"
         path.write_text(review_sheet(review_tasks(cases or CASES)), encoding="utf-8")
-        rows = [dict(row.cells) for row in read_sheet(path, ("case",))]
+        rows = [dict(row.cells) for row in read_sheet(path, ("item",))]
         for row in rows:
-            row.update(given.get(row["case"], {}))
+            row.update(given.get(row["item"], {}))
         path.write_text(sheet_text(tuple(rows[0]), rows), encoding="utf-8")
         paths.append(path)
     return read_reviews(paths, cases or CASES)
@@ -81,15 +80,14 @@ def test_pairs_on_which_people_differ_are_not_accepted(tmp_path: Path) -> None:
 
 
 def test_what_is_neither_a_decision_nor_an_answer_is_named(tmp_path: Path) -> None:
-    assert reviewed(tmp_path, {"c0": {"decision": "accept", "clear": "5"}}).wrong == (
-        "reviewer0.csv, line 2, clear: 5 is none of 0, 1",
-    )
+    (wrong,) = reviewed(tmp_path, {"c0": {"decision": "accept", "clear": "5"}}).wrong
+    assert wrong == ("reviewer0.csv, line 2", "c0", "clear", "5 is none of 0, 1")
     with pytest.raises(BadRequest, match="line 2: `fine` is no decision"):
         reviewed(tmp_path, {"c0": {"decision": "fine"}})
     with pytest.raises(BadRequest, match="line 3: the question is gone"):
         reviewed(tmp_path, {"c1": {"decision": "accept", "question": ""}})
     with pytest.raises(BadRequest, match="line 2: the case `x` is not in the dataset"):
-        reviewed(tmp_path, {"c0": {"case": "x"}})
+        reviewed(tmp_path, {"c0": {"item": "x"}})
 
 
 def test_a_pair_stands_beside_the_passage_that_holds_it() -> None:
@@ -121,13 +119,16 @@ def test_the_command_gates_unreviewed_cases_only_when_told_to(tmp_path: Path) ->
     assert "PASS" in said(home, "gate", "--baseline", "r1", "--unreviewed")
 
 
-def test_one_key_a_pair_in_the_terminal_goes_on_where_it_was_left(tmp_path: Path) -> None:
+def test_the_command_writes_a_sheet_and_keeps_what_was_accepted(tmp_path: Path) -> None:
     home = home_with(tmp_path)
     dataset, sheet, out = home / "made.jsonl", home / "review.csv", home / "good.jsonl"
     dataset.write_text(cases_text(CASES), encoding="utf-8")
-    ask = ("review", dataset, "--out", sheet, "--ask", "--reviewer", "ann")
-    assert "Decided on 1 of 4" in said(home, *ask, keys="asq")
-    assert "Decided on 2 pairs" in said(home, *ask, keys="xreQ1, edited?\nBetter.\nq")
+    assert told(home, "review", dataset, "--out", sheet)["pairs"] == 4
+    rows = [dict(row.cells) for row in read_sheet(sheet, ("item",))]
+    rows[0] |= {"decision": "accept", "rater": "ann"}
+    rows[1] |= {"decision": "reject", "rater": "ann"}
+    rows[2] |= {"question": "Q1, edited?", "rater": "ann"}
+    sheet.write_text(sheet_text(tuple(rows[0]), rows), encoding="utf-8")
     found = told(home, "review", dataset, "--read", sheet, "--out", out)
     assert (found["accepted"], found["edited"]) == (["c0", "c2"], ["c2"])
     assert (found["rejected"], found["open"]) == (["c1"], ["c3"])

@@ -7,7 +7,6 @@ import pytest
 from lab.makers import case, cites, gold, says
 from ombud.errors import LabError
 from ombud.lab import (
-    Decision,
     choose_threshold,
     decision_accuracy,
     decisions,
@@ -15,6 +14,7 @@ from ombud.lab import (
     risk_coverage,
     undecided,
 )
+from ombud.lab.metrics.risk import Decision
 from ombud.types import Case, Observation, Trace
 
 

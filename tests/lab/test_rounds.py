@@ -14,15 +14,8 @@ from lab.keeping import said, told
 from lab.makers import case, gold
 from ombud.app import Workspace
 from ombud.errors import BadRequest, LabError
-from ombud.lab import (
-    assign_raters,
-    cases_text,
-    choose_on_topic,
-    criteria_set,
-    read_sheet,
-    sheet_text,
-    wilson_interval,
-)
+from ombud.lab import assign_raters, cases_text, choose_on_topic, criteria_set, wilson_interval
+from ombud.lab.people.ratings import read_sheet, sheet_text
 from web.running import make_workspace
 
 NATWEST = list(criteria_set("natwest").criteria)
@@ -72,7 +65,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def begun(home: Path, folder: Path) -> None:
-    given = ("--topic", "annual leave", "--n", "20", "--from", home / "past.jsonl")
+    given = ("--topic", "annual leave", "--sample", "20", "--from", home / "past.jsonl")
     made = told(home, "round", folder, *given, "--raters", "ann,bob,cem")
     assert made["questions"] == 20
 

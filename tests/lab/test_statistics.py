@@ -7,18 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import t as student
 
 from ombud.lab import compare, holm, mean
 from ombud.lab.statistics import (
-    cohens_d,
     effect_size,
     interval,
     mcnemar,
     permutation_test,
     smallest_difference,
     standard_error,
-    t_quantile,
 )
 
 # Darwin's maize, eighths of an inch, crossed minus self-fertilised; Fisher, The Design of
@@ -36,7 +33,8 @@ def zeros(values: list[float]) -> list[float]:
 
 def test_permutation_of_fishers_maize() -> None:
     # Fisher: 863 of the 32768 arrangements on either side are at least as extreme.
-    assert permutation_test(zeros(MAIZE), MAIZE) == 2 * 863 / 32768
+    assert permutation_test(zeros(MAIZE), MAIZE, repeats=2**15) == 2 * 863 / 32768
+    assert permutation_test(zeros(MAIZE), MAIZE) == pytest.approx(2 * 863 / 32768, abs=0.02)
 
 
 def test_permutation_by_hand() -> None:
@@ -103,19 +101,9 @@ def test_holm() -> None:
 
 def test_effect_sizes_of_student() -> None:
     assert effect_size(DRUG_1, DRUG_2) == pytest.approx(4.0621277 / math.sqrt(10))
-    # Standard deviations 1.789010 and 2.002249 (R), mean difference 1.58.
-    assert cohens_d(DRUG_1, DRUG_2) == pytest.approx(1.58 / ((1.789010 + 2.002249) / 2), rel=1e-6)
     assert effect_size([1, 2], [2, 3]) is None
     assert effect_size([0.2, 0.1], [0.3, 0.2]) is None
     assert effect_size([1], [2]) is None
-    assert cohens_d([1, None], [2, 3]) is None
-    assert cohens_d([1, 1], [2, 2]) is None
-
-
-@pytest.mark.parametrize("degrees", [4, 9, 30, 200])
-@pytest.mark.parametrize("share", [0.8, 0.975, 0.995])
-def test_quantiles_of_student(degrees: int, share: float) -> None:
-    assert t_quantile(share, degrees) == pytest.approx(student.ppf(share, degrees), rel=0.01)
 
 
 def test_smallest_difference() -> None:
@@ -257,7 +245,6 @@ def test_never_nan_never_an_exception(
         found.p,
         found.effect,
         found.detectable,
-        cohens_d(first, second),
     ]
     assert all(
         f is None or math.isfinite(f)

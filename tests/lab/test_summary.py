@@ -3,7 +3,6 @@ import pytest
 from lab.makers import case, gold
 from ombud.errors import LabError
 from ombud.lab import MetricSummary, cluster_of, summarise
-from ombud.lab.report.summary import summary_markdown
 from ombud.types import Person, Score
 
 GB, FR = Person(country="GB"), Person(country="FR")
@@ -75,11 +74,3 @@ def test_cases_about_one_document_are_one_cluster() -> None:
 def test_a_score_without_its_case() -> None:
     with pytest.raises(LabError, match="`9`"):
         summarise(CASES, [Score(case_id="9", metric="mrr", value=1.0)])
-
-
-def test_markdown() -> None:
-    table = summary_markdown(summarise(CASES, SCORES, by=("overall", "type"))).splitlines()
-    assert table[0] == "| metric | group | mean | 95 % interval | median | n |"
-    assert table[2] == "| recall@5 | overall | 0.500 | 0.500 to 0.500 | 0.500 | 3/4 |"
-    assert table[4] == "| recall@5 | type off_topic |  |  |  | 0/1 |"
-    assert len({row.count("|") for row in table}) == 1

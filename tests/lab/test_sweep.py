@@ -12,12 +12,15 @@ from lab.scripted import ScriptedTarget
 from lab.scripted import cases as scripted_cases
 from ombud.errors import BadSetting, LabError
 from ombud.lab import (
+    Instruments,
     RunOptions,
+    Tuning,
+    carry_out_design,
     cell_label,
     parse_grid,
     parse_metrics,
     read_run,
-    run_sweep,
+    sweep_design,
     sweep_points,
 )
 from ombud.store import Store
@@ -92,7 +95,7 @@ def test_values_are_numbers_words_lists_and_objects(
         (
             [
                 f"plan.{f}={','.join(['1'] * 100)}"
-                for f in ("k", "pool", "rrf_k", "rewrites", "persona")
+                for f in ("k", "pool", "budget_tokens", "rewrites", "persona")
             ],
             "10000000000 ",
         ),
@@ -177,16 +180,20 @@ def test_a_sweep_makes_a_run_a_cell_and_a_variant_an_index(store: Store) -> None
     )
     told: list[tuple[str, int, int]] = []
 
+    tuning = Tuning(
+        target,
+        store,
+        options,
+        objectives=("recall@3",),
+        axes={},
+        instruments=lambda _: Instruments(),
+        on_progress=lambda *at: told.append(at),
+    )
+    design = sweep_design("study", ["recall@3"], cells)
+
     def go() -> list[str]:
-        work = run_sweep(
-            cells,
-            scripted_cases(6),
-            target,
-            store,
-            options,
-            on_progress=lambda *at: told.append(at),
-        )
-        return [run.id for run in asyncio.run(work)]
+        outcome = asyncio.run(carry_out_design(tuning, design, scripted_cases(6)))
+        return [run.run.id for run in outcome.rows.values()]
 
     ids = go()
     assert made == [{"index.chunk_tokens": 64}, {"index.chunk_tokens": 128}]
@@ -197,5 +204,5 @@ def test_a_sweep_makes_a_run_a_cell_and_a_variant_an_index(store: Store) -> None
     # The right passage stands behind n % 3 wrong ones: of six, two come first.
     means = [one.summary(["overall"])[0].mean.value for one in found]
     assert means == [pytest.approx(2 / 6)] * 2 + [1.0] * 2
-    assert [at for at in told if at[0] == "sweep"] == [("sweep", n, 4) for n in range(5)]
+    assert [at for at in told if at[0] == "study"] == [("study", n, 4) for n in range(5)]
     assert go() == ids  # made again, nothing is asked again

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,12 +21,13 @@ from ombud.lab import (
     FileReplies,
     Judge,
     JudgePolicy,
-    Synthesis,
     WritingRequest,
     cases_text,
     read_cases,
 )
+from ombud.lab.synthesis.accounting import Synthesis
 from ombud.models import ModelRoles
+from ombud.models.chat.model_client import CallPolicy
 from ombud.prompts import load_sections
 from ombud.settings import ModelSettings
 from ombud.types import CaseType, Chunk, Person
@@ -294,11 +296,28 @@ def test_no_passage_and_an_unknown_type_are_said(replies: FileReplies) -> None:
     assert "rule_conclusion" in wrong.value.hint
 
 
+def test_cases_are_shared_out_by_the_words_of_documents_of_each_size(replies: FileReplies) -> None:
+    sizes = ["small"] * 4 + ["medium"] * 10 + ["large"] * 20
+    given = [
+        make_chunk(chunk.text, number, uri=f"hr/{size}.md")
+        for number, (size, chunk) in enumerate(zip(sizes, chunks(34), strict=True))
+    ]
+    made = write(replies, types=["simple"], given=given, size=17)
+    strata = made.account.strata
+    assert 0 < strata["small"] < strata["medium"] < strata["large"]
+    assert sum(strata.values()) == 17
+
+
 @pytest.mark.slow
-def test_a_real_server_writes_or_the_proposal_says_why_not(tmp_path: Path) -> None:
+def test_a_real_server_writes_or_the_proposal_says_why_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The tiny model's question is of no use; that it is kept or counted is."""
+    monkeypatch.setattr(
+        "ombud.models.chat.roles.CallPolicy", partial(CallPolicy, breaker_seconds=0.001)
+    )
     with serving_llama() as url:
-        settings = ModelSettings(chat="openai:smollm2", base_url=url, breaker_seconds=0.001)
+        settings = ModelSettings(chat="openai:smollm2", base_url=url)
         roles = ModelRoles(settings)
         chat = roles.chat("synthesise")
         assert chat

@@ -15,17 +15,14 @@ from ombud.errors import BadSetting, LabError
 from ombud.lab import (
     FinishedSearch,
     Halves,
-    HeldOut,
     Tuned,
     Tuning,
-    cluster_of,
     parse_axes,
-    search_best,
     select_split,
     split_of,
     tune_halves,
-    tune_nested,
 )
+from ombud.lab.tuning.searching import HeldOut, search_best
 from ombud.store import Store
 from ombud.types import Answer, Case, Question
 from seeds import seeds
@@ -53,9 +50,9 @@ def plan_of(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_axes_in_ranges_lists_weights_and_models() -> None:
-    assert parse_axes(["plan.k=3..5", "plan.rrf_k=10..40..10,60"]) == {
+    assert parse_axes(["plan.k=3..5", "plan.pool=10..40..10,60"]) == {
         "plan.k": (3, 4, 5),
-        "plan.rrf_k": (10, 20, 30, 40, 60),
+        "plan.pool": (10, 20, 30, 40, 60),
     }
     assert parse_axes(["plan.weights.sparse=0..1..0.25", "plan.temperature=0..0.5"]) == {
         "plan.weights.sparse": (0, 0.25, 0.5, 0.75, 1),
@@ -99,10 +96,10 @@ def test_the_weight_of_one_leg_leaves_the_rest_to_the_other(store: Store) -> Non
 
 @pytest.mark.parametrize("seed", seeds(10, quick=3))
 def test_a_planted_optimum_is_found_in_sixty_trials(store: Store, seed: int) -> None:
-    """The one best cell of 288, in a landscape of its own for each seed."""
+    """The one best cell of 216, in a landscape of its own for each seed."""
     made = tuning(store, PlantedTarget(seed), "price")
     search = searched(made, 2, 60, seed)
-    assert search.cells == 288
+    assert search.cells == 216
     assert len(search.trials) == 61
     assert plan_of(search.front[0].cell) == PLANTED
 
@@ -203,7 +200,7 @@ def test_held_out_cases_come_out_only_for_a_search_that_was_not_asked_them(store
 def test_other_looks_at_the_test_split_are_counted(store: Store) -> None:
     assert halved(tuning(store, PlantedTarget(), axes=("plan.k=1..3",)), 40, 3).looks == 0
     first = halved(tuning(store, PlantedTarget(), axes=("plan.k=8,12",)), 60, 3)
-    axes = ("plan.k=8", "plan.pool=40", "plan.fusion=rrf,combmnz", "plan.mode=dense")
+    axes = ("plan.k=8", "plan.pool=40", "plan.fusion=rrf,combsum", "plan.mode=dense")
     second = halved(tuning(store, PlantedTarget(), axes=axes), 60, 3)
     assert len(second.finalists) == 1
     assert second.looks == len(first.finalists)
@@ -248,7 +245,7 @@ def test_of_two_objectives_a_front_is_left_and_reported(store: Store) -> None:
 
 def test_a_time_as_objective_is_taken_in_turn_over_the_finalists(store: Store) -> None:
     target = PlantedTarget()
-    axes = ("plan.k=2,8", "plan.pool=40", "plan.fusion=combmnz", "plan.mode=dense,sparse")
+    axes = ("plan.k=2,8", "plan.pool=40", "plan.fusion=combsum", "plan.mode=dense,sparse")
     tuned = halved(tuning(store, target, "citation_recall,latency", axes), 90, 4, timed=5)
     for finalist in tuned.finalists:
         assert [row.metric for row in finalist.contrasts] == ["citation_recall", "warm_latency"]
@@ -256,71 +253,10 @@ def test_a_time_as_objective_is_taken_in_turn_over_the_finalists(store: Store) -
     assert tuned.search.front[0].values[1] is not None
 
 
-# Nested -------------------------------------------------------------------------------------------
-
-
-def test_each_fold_is_answered_in_settings_tuned_without_its_documents(store: Store) -> None:
-    target = PlantedTarget()
-    whole = cases(100)
-    nested = asyncio.run(tune_nested(tuning(store, target), whole, 12, seed=0, folds=3))
-    open_cases = select_split(whole, "open")
-    assert sum(fold.cases for fold in nested.folds) == len(open_cases) == nested.tuned.total
-    means = [fold.held_out or 0 for fold in nested.folds]
-    assert nested.figure == pytest.approx(sum(means) / 3)
-    weighted = sum(mean * fold.cases for mean, fold in zip(means, nested.folds, strict=True))
-    assert nested.tuned.value == pytest.approx(weighted / len(open_cases))
-    assert nested.comparison.difference is not None
-    assert nested.comparison.difference > 0
-    asked = {number for number, _ in target.asked_with}
-    assert asked == {int(case.question.split(":")[0]) for case in open_cases}
-
-
-def test_a_document_is_in_one_fold(store: Store) -> None:
-    class Noting(PlantedTarget):
-        """batches: the documents asked with each plan, one after the other."""
-
-        batches: list[tuple[str, set[str]]]
-
-        async def ask(self, question: Question, plan: Mapping[str, Any]) -> Answer:
-            number = int(question.text.split(":")[0])
-            key = str(sorted(plan.items()))
-            if not self.batches or self.batches[-1][0] != key:
-                self.batches.append((key, set()))
-            self.batches[-1][1].add(documents[number])
-            return await super().ask(question, plan)
-
-    whole = cases(80)
-    documents = {int(case.question.split(":")[0]): cluster_of(case) for case in whole}
-    target = Noting()
-    target.batches = []
-    axes = ("plan.k=2", "plan.pool=40", "plan.fusion=combmnz", "plan.mode=dense")
-    asyncio.run(tune_nested(tuning(store, target, axes=axes), whole, 1, seed=0, folds=2))
-    chosen = "[('fusion', 'combmnz'), ('k', 2), ('mode', 'dense'), ('pool', 40)]"
-    tuned_on = [seen for key, seen in target.batches if key == chosen]
-    # Trial, held-out part, trial of the other fold, its held-out part.
-    assert len(tuned_on) == 4
-    assert not tuned_on[0] & tuned_on[1]
-    assert tuned_on[0] == tuned_on[3]
-    assert tuned_on[1] == tuned_on[2]
-
-
-@pytest.mark.parametrize("objectives", ["citation_recall,price", "latency"])
-def test_nested_tuning_takes_one_objective(store: Store, objectives: str) -> None:
-    with pytest.raises(LabError, match="one objective"):
-        asyncio.run(tune_nested(tuning(store, PlantedTarget(), objectives), cases(9), 1, 0, 2))
-
-
-@pytest.mark.parametrize(("count", "folds"), [(3, 20), (30, 1)])
-def test_folds_that_cannot_be_filled(store: Store, count: int, folds: int) -> None:
-    with pytest.raises(LabError, match="do not fill"):
-        asyncio.run(tune_nested(tuning(store, PlantedTarget()), cases(count), 1, 0, folds))
-
-
 def test_sealed_cases_are_never_asked(store: Store) -> None:
     target = PlantedTarget()
     made = tuning(store, target, axes=("plan.k=3..5",))
     halved(made, 60, 3)
-    asyncio.run(tune_nested(made, cases(60), 2, seed=0, folds=2))
     sealed: list[Case] = list(select_split(cases(60), "sealed"))
     assert sealed
     asked = {f"case-{number:05}" for number, _ in target.asked_with}

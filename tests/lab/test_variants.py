@@ -3,13 +3,21 @@
 import random
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from scipy import stats
 
 from copies import open_copy
 from ombud.errors import NotFound
-from ombud.lab import LiveAnswer, LiveFigure, advise, compare_variants, live_answers
+from ombud.lab import (
+    ExperimentScope,
+    LiveFigure,
+    advise,
+    compare_variants,
+    experiment_scopes,
+    live_answers,
+)
+from ombud.lab.online.variants import LiveAnswer
 from ombud.store import add_turn, list_feedback, rate_answer, read_thumbs
 from ombud.types import Answer, Person, Question, Trace
 
@@ -24,51 +32,72 @@ def people(variant: str, count: int, share: float, seed: int, each: int = 1) -> 
     return answers
 
 
-def row(rows: list[LiveFigure], variant: str, figure: str = "answered") -> LiveFigure:
-    return next(one for one in rows if (one.variant, one.figure) == (variant, figure))
+def compared(answers: list[LiveAnswer]) -> list[LiveFigure]:
+    return compare_variants(answers, experiment_scopes({}, answers))
+
+
+def row(rows: list[LiveFigure], variant: str, group: str = "B") -> LiveFigure:
+    wanted = (variant, group, "answered")
+    return next(one for one in rows if (one.variant, one.group, one.figure) == wanted)
 
 
 def test_a_better_and_a_worse_variant_and_one_that_cannot_be_told() -> None:
     answers = [
-        *people("", 300, 0.6, 1),
+        *people("", 900, 0.6, 1),
         *people("better", 300, 0.8, 2),
         *people("worse", 300, 0.4, 3),
         *people("same", 300, 0.6, 4),
     ]
-    rows = compare_variants(answers)
-    told = {one.variant: one.advice for one in advise(rows)}
+    rows = compared(answers)
+    advice = {one.variant: one for one in advise(rows)}
+    told = {name: one.advice for name, one in advice.items()}
     assert told == {"better": "take it over", "worse": "turn it off", "same": "keep collecting"}
+    assert advice["same"].why == "no measurable difference between A and B"
     better = row(rows, "better")
     assert better.low is not None
     assert 0 < better.low < (better.difference or 0) < 0.4
 
 
-def test_p_is_that_of_another_implementation() -> None:
-    first, second = people("", 30, 0.5, 5), people("deep", 40, 0.8, 6)
-    found = row(compare_variants([*first, *second]), "deep")
-    values = [[float(a.outcome == "answered") for a in side] for side in (first, second)]
-
-    def gap(x: list[float], y: list[float]) -> float:
-        return sum(y) / len(y) - sum(x) / len(x)
-
-    other = stats.permutation_test(values, gap, n_resamples=20_000, rng=1)
-    assert found.p == pytest.approx(float(other.pvalue), abs=0.02)
-
-
 def test_one_who_asks_a_hundred_times_is_one_person() -> None:
     plain = people("", 6, 0.5, 7, each=100)
     loud = [LiveAnswer("deep", "x0", "answered", 0.0, 1.0)] * 500
-    rows = compare_variants([*plain, *loud, *people("deep", 5, 0.5, 8)])
+    rows = compared([*plain, *loud, *people("deep", 5, 0.5, 8)])
     assert not row(rows, "deep").moved
     assert row(rows, "deep").people == 6
-    few = compare_variants([*plain, *loud])
+    few = compared([*plain, *loud])
     assert row(few, "deep").p is None
     assert row(few, "deep").difference is None
 
 
+def test_the_control_group_are_those_who_can_be_in_it_since_its_start() -> None:
+    def answer(person: str, at: str, variant: str = "", **more: Any) -> LiveAnswer:
+        given: dict[str, Any] = {
+            "outcome": "answered",
+            "price": 0.0,
+            "seconds": 1.0,
+            "country": "GB",
+        } | more
+        return LiveAnswer(variant, person, at=at, **given)
+
+    answers = [
+        answer("before", "2026-01-01"),
+        answer("control", "2026-01-03"),
+        answer("treated", "2026-01-03", "deep"),
+        answer("in both experiments", "2026-01-04", "deep+wide"),
+        answer("in the other one", "2026-01-04", "wide"),
+        answer("of another country", "2026-01-04", country="FR"),
+        answer("without an id", "2026-01-04", is_assigned=False),
+        answer("moved", "2026-01-03"),
+        answer("moved", "2026-01-05", "deep"),
+    ]
+    scope = ExperimentScope("deep", ("GB",), "2026-01-02")
+    rows = compare_variants(answers, [scope])
+    assert (row(rows, "deep", "A").people, row(rows, "deep", "B").people) == (2, 2)
+
+
 def test_nothing_is_said_without_answers() -> None:
-    assert advise(compare_variants([])) == []
-    assert all(one.mean.value is None for one in compare_variants([]))
+    assert advise(compared([])) == []
+    assert all(one.mean.value is None for one in compared([]))
 
 
 def test_answers_are_read_from_the_store_with_their_thumbs(tmp_path: Path) -> None:

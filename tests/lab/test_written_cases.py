@@ -20,6 +20,7 @@ FILES = {
     ROOT / "tests/data/apart-handbooks.jsonl": SHARED / "handbooks",
     ROOT / "tests/data/ll144.jsonl": SHARED,
     **dict.fromkeys(sorted((ROOT / "sample/cases").glob("*.jsonl")), ROOT / "sample"),
+    ROOT / "sample/redteam/cases.jsonl": ROOT / "sample/redteam",
 }
 """Cases -> the folder that their documents' uris begin in."""
 each = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

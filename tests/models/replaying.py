@@ -14,12 +14,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from ombud.answer.proof.drafts import Draft
+
 Said = Mapping[str, Any]
 ROLES = {
     frozenset(
         {"standalone", "passage", "keywords", "contexts", "subquestions", "triage", "choices"}
     ): "understand",
-    frozenset({"reasoning", "outcome", "claims", "suggestions", "sources"}): "compose",
+    frozenset(Draft.model_fields): "compose",
     frozenset({"claims"}): "repair",
     frozenset({"label", "danger"}): "triage",
     frozenset({"keywords"}): "keywords",

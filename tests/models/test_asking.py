@@ -2,16 +2,20 @@
 
 import asyncio
 import json
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from answer.faulty import Reply as Sent
-from answer.faulty import broken, misbehaving, streamed
+from answer.faulty import broken, completion, misbehaving, ok, streamed
 from models.timing import Clock
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
 from ombud.models import Chat, ModelRoles, recorded
+from ombud.models.chat.connecting import connect
+from ombud.models.chat.model_client import CallPolicy, ModelClient
 from ombud.settings import ModelSettings
 
 
@@ -84,8 +88,8 @@ def test_another_try_begins_anew() -> None:
 def test_streams_that_break_close_the_line() -> None:
     with misbehaving(lambda asked: broken(asked, ['{"wo'])) as server:
         clock = Clock()
-        chat = board(server.url, clock, breaker_failures=2)
-        for asked in (1, 2, 2):
+        chat = board(server.url, clock)
+        for asked in (1, 2, 3, 3):
             failed, _ = hear(chat)
             assert isinstance(failed, ModelUnavailable)
             assert len(server.asked) == asked
@@ -99,16 +103,6 @@ def test_a_cut_that_nobody_notices_is_a_reply_that_does_not_fit() -> None:
         failed, _ = hear(board(server.url, Clock()))
         assert len(server.asked) == 2
     assert isinstance(failed, MalformedOutput)
-
-
-def test_what_was_heard_is_remembered_and_then_not_heard_again() -> None:
-    with misbehaving(lambda asked: streamed(asked, YES)) as server:
-        chat = board(server.url, Clock(), cache=True)
-        hear(chat)
-        reply, pieces = hear(chat)
-        assert (reply.value, pieces, len(server.asked)) == (Word(word="yes"), [], 1)
-        assert hear(chat, temperature=0.5)[1]
-        assert len(server.asked) == 2
 
 
 def test_a_stand_in_is_heard_too() -> None:
@@ -130,3 +124,100 @@ def test_only_who_listens_asks_for_a_stream() -> None:
             "false",
             "true",
         ]
+
+
+# Silence, thoughts and faults ---------------------------------------------------------------------
+
+
+def impatient(url: str) -> Chat:
+    """A chat that takes a fifth of a second for silence."""
+    model = connect("openai:a", url, 10)
+    return Chat("openai:a", clients=[ModelClient("openai:a", model, CallPolicy(0, stall=0.2))])
+
+
+def test_a_stream_that_falls_silent_is_left() -> None:
+    goes_on = threading.Event()
+
+    def pieces() -> Iterator[str]:
+        yield '{"wo'
+        goes_on.wait(30)
+
+    with misbehaving(lambda asked: streamed(asked, pieces())) as server:
+        failed, heard = hear(impatient(server.url))
+        goes_on.set()
+        assert len(server.asked) == 1
+    assert isinstance(failed, ModelUnavailable)
+    assert "stopped in the middle" in str(failed)
+    assert heard == [None, '{"wo']
+
+
+def test_a_model_may_take_its_time_before_it_begins() -> None:
+    def pieces() -> Iterator[str]:
+        threading.Event().wait(0.5)
+        yield YES
+
+    with misbehaving(lambda asked: streamed(asked, pieces())) as server:
+        assert hear(impatient(server.url))[0].value == Word(word="yes")
+
+
+GLUED = [
+    f'<think>Is it {{"word": "no"}}?</think>{YES}',
+    f"\n<think>\nHm.\n</think>\n\n{YES}",
+    f'Hm, {{"word": "no"}}?</think>{YES}',
+    f"<think></think>{YES}",
+]
+
+
+@pytest.mark.parametrize("text", GLUED)
+def test_thoughts_before_a_value_are_no_part_of_it(text: str) -> None:
+    with misbehaving(lambda asked: streamed(asked, text)) as server:
+        chat = board(server.url, Clock())
+        quiet = asyncio.run(chat.reply("Be brief.", "Yes?", Word, temperature=0, seconds=60))
+        heard, pieces = hear(chat)
+        assert len(server.asked) == 2
+    assert quiet.value == heard.value == Word(word="yes")
+    if "<think>" in text:
+        assert "".join(filter(None, pieces)).strip() == YES
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Well, yes.", "no valid JSON"),
+        ('{"wort": "ja"}', "another form"),
+        ("", "empty"),
+        ("  ", "empty"),
+    ],
+)
+def test_why_a_reply_is_of_no_use_is_said_in_our_own_words(said: str, why: str) -> None:
+    with misbehaving(lambda asked: streamed(asked, said)) as server, recorded() as calls:
+        failed, _ = hear(board(server.url, Clock()))
+    assert isinstance(failed, MalformedOutput)
+    assert why in str(failed)
+    assert why in calls[0].failed
+
+
+@pytest.mark.parametrize(
+    ("ending", "why"), [("length", "cut off"), ("content_filter", "refused to answer")]
+)
+def test_how_a_reply_ended_is_said(ending: str, why: str) -> None:
+    def reply(asked: dict[str, Any]) -> Sent:
+        whole = completion(asked, '{"wo')
+        whole["choices"][0]["finish_reason"] = ending
+        return ok(whole)
+
+    with misbehaving(reply) as server, recorded() as calls:
+        chat = board(server.url, Clock())
+        with pytest.raises(MalformedOutput):
+            asyncio.run(chat.reply("Be brief.", "Yes?", Word, temperature=0, seconds=60))
+    assert why in calls[0].failed
+
+
+def test_a_prompt_that_is_too_long_is_said_so() -> None:
+    error = {"code": "context_length_exceeded", "message": "Employees in Great Britain"}
+    body = json.dumps({"error": error}).encode()
+    with misbehaving(lambda _: (400, body, {})) as server, recorded() as calls:
+        failed, _ = hear(board(server.url, Clock()))
+    assert isinstance(failed, ModelUnavailable)
+    assert "too long" in calls[0].failed
+    assert "Britain" not in str(failed)

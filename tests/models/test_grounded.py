@@ -6,13 +6,13 @@ import httpx
 import pytest
 
 from models.grounded import REFUSAL, Grounded, Script, Statement, serve
+from ombud.answer.proof.drafts import Draft
 
 LEAVE = Statement("You get 26 days.", [["26 days of annual leave"]])
 BOTH = Statement("Days and a half.", [["26 days of annual leave"], ["half a day", "twelve hours"]])
-CLAIMS = ("reasoning", "outcome", "claims", "suggestions", "sources")
 COMPOSE = {
     "type": "json_schema",
-    "json_schema": {"name": "Draft", "schema": {"properties": {name: {} for name in CLAIMS}}},
+    "json_schema": {"name": "Draft", "schema": {"properties": dict.fromkeys(Draft.model_fields)}},
 }
 
 

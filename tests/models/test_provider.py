@@ -1,23 +1,27 @@
 """An embedder behind HTTP: against a server of our own."""
 
 import asyncio
+import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from answer.faulty import misbehaving, ok
 from models.serving import Server
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
-from ombud.models import Embedder, open_embedder
+from ombud.models import CachingEmbedder, Embedder, open_embedder
+from ombud.models.embed.provider import ProviderEmbedder
 from ombud.settings import ModelSettings
 
 NAME = "openai:nomic-embed-text:v1.5"
 
 
 @pytest.fixture
-def embedder(server: Server) -> Embedder:
-    opened = open_embedder(ModelSettings(embedder=NAME, base_url=server.url), Path("unused"))
+def embedder(server: Server, tmp_path: Path) -> Embedder:
+    opened = open_embedder(ModelSettings(embedder=NAME, base_url=server.url), tmp_path)
     assert opened is not None
     return opened
 
@@ -110,3 +114,66 @@ def test_a_name_or_key_that_cannot_work_is_a_matter_of_setup(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(SetupError, match=f"`{name}` cannot be used"):
         open_embedder(ModelSettings(embedder=name), Path("unused"))
+
+
+def test_an_embedder_that_is_silent_is_left_at_the_deadline(tmp_path: Path) -> None:
+    vector = {"object": "embedding", "index": 0, "embedding": [1.0, 0.0]}
+    reply: dict[str, Any] = {"object": "list", "model": "m", "data": [vector]}
+    reply["usage"] = {"prompt_tokens": 1, "total_tokens": 1}
+    with misbehaving(lambda _: ok(reply)) as server:
+        settings = ModelSettings(embedder=NAME, base_url=server.url, search_seconds=0.2)
+        embedder = open_embedder(settings, tmp_path)
+        assert isinstance(embedder, ProviderEmbedder)
+        server.silent = True
+        with pytest.raises(ModelUnavailable, match=r"within 0\.2 seconds"):
+            embedder.read_queries(["abc"])
+
+
+def test_questions_are_embedded_as_questions(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url.removesuffix("/v1"))
+    monkeypatch.setenv("GOOGLE_API_KEY", "none")
+    server.body = b'{"embeddings": [{"values": [1.0, 0.0]}]}'
+    opened = open_embedder(ModelSettings(embedder="google:gemini-embedding-001"), tmp_path)
+    assert opened
+    embedder = CachingEmbedder(opened)
+    server.asked.clear()
+    for _ in range(2):
+        embedder.read(["How much leave?"])
+        embedder.read_queries(["How much leave?"])
+    kinds = [asked["requests"][0]["taskType"] for asked in server.asked]
+    assert kinds == ["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
+
+
+def test_an_embedder_that_is_away_opens_by_what_is_remembered(tmp_path: Path) -> None:
+    vector = {"object": "embedding", "index": 0, "embedding": [1.0, 0.0]}
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    reply = {"object": "list", "model": "m", "data": [vector], "usage": usage}
+    with misbehaving(lambda _: ok(reply)) as server:
+        settings = ModelSettings(embedder=NAME, base_url=server.url)
+        assert open_embedder(settings, tmp_path)
+        server.reply = lambda _: (503, b"", {})
+        embedder = open_embedder(settings, tmp_path)
+        assert isinstance(embedder, ProviderEmbedder)
+        assert embedder.dimension == 2
+        for _ in range(6):
+            with pytest.raises(ModelUnavailable):
+                embedder.read_queries(["abc"])
+        asked = len(server.asked)
+        with pytest.raises(ModelUnavailable, match="left alone"):
+            embedder.read_queries(["abc"])
+        assert len(server.asked) == asked
+
+
+def test_vectors_of_another_length_are_refused(embedder: Embedder, server: Server) -> None:
+    server.body = json.dumps(
+        {
+            "object": "list",
+            "model": "m",
+            "data": [{"object": "embedding", "index": 0, "embedding": [1.0]}],
+            "usage": {"prompt_tokens": 1, "total_tokens": 1},
+        }
+    ).encode()
+    with pytest.raises(MalformedOutput):
+        embedder.embed(["abc"])

@@ -70,7 +70,7 @@ def test_a_role_keeps_only_its_models_that_are_here(monkeypatch: pytest.MonkeyPa
     assert chat.on_this_machine() is None
 
 
-def test_an_embedder_and_a_reranker_go_by_their_address() -> None:
+def test_an_embedder_and_a_reranker_go_by_their_address(tmp_path: Path) -> None:
     with serving() as server:
         settings = ModelSettings(
             embedder="openai:emb",
@@ -78,7 +78,7 @@ def test_an_embedder_and_a_reranker_go_by_their_address() -> None:
             reranker="jina:pairs",
             reranker_url=server.url,
         )
-        assert not is_remote(open_embedder(settings, Path("unused")))
+        assert not is_remote(open_embedder(settings, tmp_path))
         assert not is_remote(open_reranker(settings))
     away = ModelSettings(reranker="jina:pairs", reranker_url="http://rerank.example")
     assert is_remote(open_reranker(away))

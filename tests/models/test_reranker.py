@@ -2,6 +2,7 @@
 hand."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ VARIABLE = {"cohere": "COHERE_API_KEY", "jina": "JINA_API_KEY"}
 
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("COHERE_API_KEY", "CO_API_KEY", "JINA_API_KEY"):
+    for name in ("COHERE_API_KEY", "CO_API_KEY", "JINA_API_KEY", "TEI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -54,7 +55,7 @@ def test_an_unknown_kind_lists_the_known(name: str) -> None:
         UnknownName, match=f"No reranker is called `{name.partition(':')[0]}`"
     ) as wrong:
         opened(name)
-    assert wrong.value.hint.endswith("Known: cohere, folder, jina.")
+    assert wrong.value.hint.endswith("Known: cohere, folder, jina, tei.")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -111,6 +112,40 @@ def test_a_request_is_as_the_service_documents_it(
         "top_n": 3,
     }
     assert server.asked == [{"path": path, "authorization": f"Bearer {KEY}"} | asked | more]
+
+
+def tei_reply(*rows: tuple[int, float]) -> bytes:
+    return json.dumps([{"index": index, "score": score} for index, score in rows]).encode()
+
+
+def test_tei_is_asked_in_its_own_form(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEI_API_KEY", KEY)
+    server.body = tei_reply((2, 0.9), (0, 0.5), (1, 0.002))
+    reranker = opened("tei:BAAI/bge-reranker-v2-m3", server.url.removesuffix("/v1"))
+    assert scores(reranker, "Leave?", "a", "b", "c") == [0.5, 0.002, 0.9]
+    body = {"query": "Leave?", "texts": ["a", "b", "c"], "truncate": True}
+    assert server.asked == [{"path": "/rerank", "authorization": f"Bearer {KEY}"} | body]
+
+
+def test_tei_without_an_address_names_the_setting() -> None:
+    with pytest.raises(SetupError, match="has no address") as wrong:
+        opened("tei")
+    assert "models.reranker_url" in wrong.value.hint
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        tei_reply((0, 0.5)),
+        tei_reply((0, 0.5), (0, 0.6)),
+        b'{"results": [{"index": 0, "relevance_score": 0.5}]}',
+    ],
+)
+def test_tei_scores_that_do_not_fit_are_malformed(body: bytes, server: Server) -> None:
+    server.body = body
+    with pytest.raises(MalformedOutput, match="`tei:m`") as wrong:
+        scores(opened("tei:m", server.url.removesuffix("/v1")), "Leave?", TEXT, "b")
+    says_nothing_of_them(wrong.value)
 
 
 @pytest.mark.parametrize(
@@ -330,5 +365,5 @@ def test_a_graph_that_fails_is_unavailable_and_quotes_nothing(tiny: Reranker) ->
 def test_a_graph_that_takes_too_long_is_unavailable(tiny: Reranker) -> None:
     with pytest.raises(ModelUnavailable, match="no scores within 0 seconds") as wrong:
         scores(tiny, "one", *["two " * 500] * 50, seconds=0)
-    assert "plan.rerank_pool" in wrong.value.hint
+    assert "models.search_seconds" in wrong.value.hint
     assert scores(tiny, "one", "ten") == [110]

@@ -1,4 +1,4 @@
-"""Roles, stand-ins, retries, rest, turns and memory: over HTTP, by a clock of our own."""
+"""Roles, stand-ins, retries, rest and turns: over HTTP, by a clock of our own."""
 
 import asyncio
 import json
@@ -168,9 +168,15 @@ def test_a_used_up_quota_is_not_asked_again_however_it_is_numbered(clock: Clock)
 
 
 @pytest.mark.parametrize(
-    ("headers", "pause"), [({"retry-after": "12"}, 12), ({"retry-after-ms": "700"}, 0.7)]
+    ("headers", "pause"),
+    [
+        ({"retry-after": "3"}, 3),
+        ({"retry-after": "12"}, 5),
+        ({"retry-after": "3600"}, 5),
+        ({"retry-after-ms": "700"}, 0.7),
+    ],
 )
-def test_the_pause_that_a_server_asks_for_is_made(
+def test_the_pause_that_a_server_asks_for_is_made_if_it_is_short(
     clock: Clock, headers: dict[str, str], pause: float
 ) -> None:
     with misbehaving(
@@ -183,7 +189,7 @@ def test_the_pause_that_a_server_asks_for_is_made(
 def test_a_pause_longer_than_the_deadline_is_not_made(clock: Clock) -> None:
     with misbehaving(lambda _: down(429, retry_after="12")) as server:
         with pytest.raises(ModelUnavailable):
-            ask(opened(board(server, clock)), seconds=12)
+            ask(opened(board(server, clock)), seconds=5)
         assert len(server.asked) == 1
     assert clock.slept == []
 
@@ -367,59 +373,6 @@ def test_many_threads_with_loops_of_their_own_may_ask(clock: Clock) -> None:
         assert {reply.value.word for reply in threads.map(lambda _: ask(chat), range(12))} == {
             "yes"
         }
-
-
-# Memory -------------------------------------------------------------------------------------------
-
-
-def test_the_same_request_is_answered_from_memory_for_an_hour(clock: Clock) -> None:
-    with misbehaving(says) as server:
-        chat = opened(board(server, clock, cache=True))
-        ask(chat)
-        with recorded() as calls:
-            assert ask(chat) == ChatReply(Word(word="yes"), 0, 0, 0.0, "openai:a")
-        assert [(call.attempts, call.price) for call in calls] == [(0, 0.0)]
-        assert len(server.asked) == 1
-        clock.now += 3601
-        ask(chat)
-        assert len(server.asked) == 2
-
-
-class Word2(BaseModel):
-    word: str
-
-
-def test_any_difference_is_another_request(clock: Clock) -> None:
-    with misbehaving(says) as server:
-        switchboard = board(server, clock, cache=True, roles={"strategy": "openai:b"})
-        chat = opened(switchboard)
-        ask(chat)
-        ask(chat, "Yes? ")
-        ask(opened(switchboard, "strategy"))
-        asyncio.run(chat.reply("Be brief!", "Yes?", Word, temperature=0, seconds=60))
-        asyncio.run(chat.reply("Be brief.", "Yes?", Word2, temperature=0, seconds=60))
-        assert len(server.asked) == 5
-        ask(opened(switchboard, "extract"))
-        assert len(server.asked) == 5
-
-
-def test_where_chance_is_wanted_nothing_is_remembered(clock: Clock) -> None:
-    with misbehaving(says) as server:
-        chat = opened(board(server, clock, cache=True))
-        for _ in range(2):
-            ask(chat, temperature=0.5)
-        assert len(server.asked) == 2
-
-
-def test_memory_is_off_unless_asked_for_and_keeps_no_failure(clock: Clock) -> None:
-    with misbehaving(says) as server:
-        for _ in range(2):
-            ask(opened(board(server, clock)))
-        assert len(server.asked) == 2
-    with misbehaving(lambda asked: says(asked) if len(server.asked) > 1 else down(400)) as server:
-        chat = opened(board(server, clock, cache=True))
-        fails(chat)
-        assert ask(chat).value.word == "yes"
 
 
 # What it costs ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graph.recorded import recorded_chat
 from ombud.app import Workspace, configured_sources
 from ombud.index import Filter
 from ombud.ingest import sync_sources
@@ -26,7 +27,16 @@ QUESTIONS = [
     "zebrafinch00 and the committee",
 ]
 TERMS = ["leave", "committee", "secret word", "zebrafinch00"]
-TOML = '[models]\nembedder = "none"\n[index]\ngraph = "rules"\n[[source]]\nname = "docs"\npath = "docs"\n'
+TOML = '[models]\nembedder = "none"\n[index]\ngraph = "model"\n[[source]]\nname = "docs"\npath = "docs"\n'
+
+
+def rules(number: int) -> tuple[str, ...]:
+    """What the page of this number states."""
+    return (
+        f"The secret word means {word(number)}.",
+        f"The committee must approve leave under {word(number)}.",
+        f"The committee must meet {word(number)}.",
+    )
 
 
 @contextmanager
@@ -35,16 +45,14 @@ def shelf(pages: list[tuple[int, Page]]) -> Iterator[Workspace]:
         home = Path(folder)
         (home / "docs").mkdir()
         for number, page in pages:
-            body = (
-                f"# Rule {number}\n\nThe secret word means {word(number)}.\n\n"
-                f"The committee must approve leave under {word(number)}.\n\nThe committee must meet {word(number)}.\n"
-            )
+            body = "\n\n".join((f"# Rule {number}", *rules(number)))
             (home / "docs" / f"rule-{number}.md").write_text(page.front() + body, encoding="utf-8")
         (home / "ombud.toml").write_text(TOML, encoding="utf-8")
         with closing(Workspace(home)) as workspace:
-            sync_sources(
-                workspace.ingest, configured_sources(workspace.settings, home, workspace.store)
-            )
+            sentences = [rule for number, _ in pages for rule in rules(number)]
+            reader = recorded_chat(*sentences)
+            parts = workspace.ingest._replace(chat=lambda: reader)
+            sync_sources(parts, configured_sources(workspace.settings, home, workspace.store))
             yield workspace
 
 

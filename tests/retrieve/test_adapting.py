@@ -5,7 +5,7 @@ import pytest
 
 from ombud.errors import BadSetting
 from ombud.retrieve import Routed
-from ombud.retrieve.router.adapting import adapt_plan, check_mapping
+from ombud.retrieve.router.adapting import adapt_plan
 from ombud.types import Plan
 
 PAPER = [
@@ -62,20 +62,10 @@ def test_only_the_named_fields_adapt() -> None:
     assert told(plan) == (7, 9, 4, 3)
 
 
-def test_what_the_request_pinned_stays() -> None:
-    plan, signals = adapt_plan(
-        Plan(adaptive=True, k=4, pinned=("k", "mode")),
-        "Notice period?",
-        router=says(2),  # type: ignore[arg-type]
-    )
-    assert told(plan) == (4, 7, 5, 3)
-    assert signals["complexity"] == 2.0
-
-
-def test_a_mapping_of_ones_own_goes_before_the_papers() -> None:
-    plan = Plan(adaptive=True, mapping={"k": (2, 4, 20)})
+def test_values_of_ones_own_take_the_place_of_the_papers() -> None:
+    plan = Plan(adaptive={"k": (2, 4, 20)})
     adapted, _ = adapt_plan(plan, "Notice period?", router=says(2))  # type: ignore[arg-type]
-    assert told(adapted) == (20, 7, 5, 3)
+    assert told(adapted) == (20, 3, 4, 2)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +88,7 @@ def test_a_count_of_passages_wins_over_the_router(contexts: int, classes: int, l
 
 
 def test_adapting_twice_is_adapting_once() -> None:
-    plan = Plan(adaptive=True, pinned=("rewrites",))
+    plan = Plan(adaptive=("k", "graph_depth"))
     first, _ = adapt_plan(plan, "Everything on leave, step by step?")
     assert (
         adapt_plan(first, "Everything on leave, step by step?", 1)[0] == adapt_plan(plan, "", 1)[0]
@@ -117,20 +107,10 @@ def test_the_shipped_router_is_asked_where_nobody_counted() -> None:
 
 
 @pytest.mark.parametrize("values", [(), (3,), (3, 5), (3, 5, 7, 9)])
-def test_a_mapping_without_one_value_a_class_is_refused_with_the_papers_as_a_hint(
+def test_a_table_without_one_value_a_class_is_refused_with_the_papers_as_a_hint(
     values: tuple[int, ...],
 ) -> None:
-    plan = Plan(adaptive=True, mapping={"rewrites": values})
-    for refused in (lambda: check_mapping(plan), lambda: adapt_plan(plan, "Notice period?")):
-        with pytest.raises(
-            BadSetting, match=r"plan\.mapping\.rewrites has \d values for 3 classes"
-        ) as wrong:
-            refused()
-        assert "[3, 5, 7]" in wrong.value.hint
-
-
-def test_a_value_that_the_field_cannot_have_is_refused_before_any_question() -> None:
-    with pytest.raises(BadSetting, match=r"plan\.k"):
-        check_mapping(Plan(mapping={"k": (0, 5, 7)}))
-    check_mapping(Plan(mapping={"k": (1, 5, 100)}))
-    check_mapping(Plan())
+    plan = Plan(adaptive={"rewrites": values})
+    with pytest.raises(BadSetting, match=r"plan\.adaptive\.rewrites has \d values for") as wrong:
+        adapt_plan(plan, "Notice period?")
+    assert "[3, 5, 7]" in wrong.value.hint

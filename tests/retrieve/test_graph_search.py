@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from graph.recorded import recorded_chat
 from ingest.shelf import Shelf
 from ombud.graph import GraphWalk
 from ombud.index import Filter
@@ -45,18 +46,37 @@ FILES: dict[str, tuple[str, dict[str, str]]] = {
     "old.md": ("# Old\n\nThe clerk must approve annual leave.\n", {"effective_to": "2020-12-31"}),
     "draft.md": ("# Draft\n\nThe robot must approve annual leave.\n", {"status": "draft"}),
 }
+SENTENCES = (
+    "“Automated employment decision tool” or “AEDT” means a process that issues a score."
+    " = AEDT is short for automated employment decision tool.",
+    "An employer must give notice ten business days before use of an AEDT.",
+    "An employer may not use an AEDT without a bias audit.",
+    "“Bias audit” means an impartial evaluation by an independent auditor."
+    " = Bias audit means an impartial evaluation by an independent auditor.",
+    "The independent auditor must be paid by the vendor.",
+    "Employees may carry over up to 5 days of annual leave.",
+    "Employees may carry over up to 9 days of annual leave.",
+    "The board must approve annual leave of directors.",
+    "The clerk must approve annual leave.",
+    "The robot must approve annual leave.",
+)
 GB = Filter(countries=("GB",), reader=Person(country="GB"), as_of=date(2026, 6, 1))
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    made = Shelf(tmp_path_factory.mktemp("home"), index={"graph": "rules"})
+    made = Shelf(tmp_path_factory.mktemp("home"), index={"graph": "model"})
     for name, (text, front) in FILES.items():
         made.write(name, text, **front)
-    (report,) = sync_sources(made.workspace.ingest, [FolderSource("docs", made.folder)])
-    assert report.ok
+    sync(made, *SENTENCES)
     yield made
     made.workspace.close()
+
+
+def sync(shelf: Shelf, *sentences: str) -> None:
+    parts = shelf.workspace.ingest._replace(chat=lambda: recorded_chat(*sentences))
+    (report,) = sync_sources(parts, [FolderSource("docs", shelf.folder)])
+    assert report.ok
 
 
 def walk(shelf: Shelf, text: str, where: Filter = GB, plan: Plan = PLAN, **more: Any) -> GraphWalk:
@@ -150,10 +170,11 @@ def test_a_country_is_named_where_its_rule_was_found(shelf: Shelf) -> None:
 
 
 def test_entities_that_a_model_merged_are_one(tmp_path: Path) -> None:
-    made = Shelf(tmp_path, index={"graph": "rules"})
-    made.write("a.md", "# A\n\nThe line manager must approve leave.\n")
-    made.write("b.md", "# B\n\nThe direct superior may refuse overtime.\n")
-    made.sync()
+    made = Shelf(tmp_path, index={"graph": "model"})
+    rules = ("The line manager must approve leave.", "The direct superior may refuse overtime.")
+    for number, rule in enumerate(rules):
+        made.write(f"{number}.md", f"# Rule {number}\n\n{rule}\n")
+    sync(made, *rules)
     assert "direct superior may refuse overtime" not in said(
         walk(made, "What may a line manager refuse?")
     )
@@ -165,9 +186,9 @@ def test_entities_that_a_model_merged_are_one(tmp_path: Path) -> None:
 
 
 def test_a_database_that_fails_costs_the_paths_and_nothing_else(tmp_path: Path) -> None:
-    made = Shelf(tmp_path, index={"graph": "rules"})
+    made = Shelf(tmp_path, index={"graph": "model"})
     made.write("a.md", FILES["aedt.md"][0])
-    made.sync()
+    sync(made, *SENTENCES)
     engine, graph = made.workspace.engine, Graph(made.workspace.store)
     with sqlite3.connect(tmp_path / ".ombud" / "store.sqlite") as db:
         db.execute("DROP TABLE graph_name")

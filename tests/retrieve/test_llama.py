@@ -6,6 +6,7 @@ nothing is raised."""
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from ingest.shelf import Shelf
 from ombud.app import asking
 from ombud.errors import ModelError
 from ombud.models import ModelRoles, recorded
+from ombud.models.chat import roles
+from ombud.models.chat.model_client import CallPolicy
 from ombud.retrieve import Routed, classify_by_model
+from ombud.retrieve.rerank import reranking
 from ombud.settings import ModelSettings
 from ombud.store import graph_stats, read_extracted
 from ombud.types import Evidence, Message, Trace
@@ -29,10 +33,17 @@ HISTORY = (
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _asked_again_at_once() -> Iterator[None]:
+    """After a call that failed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(roles, "CallPolicy", partial(CallPolicy, breaker_seconds=0.001))
+        yield
+
+
 def settings(url: str, **more: Any) -> dict[str, Any]:
-    """Time enough for a machine that is busy; after a call that failed the model is asked again at
-    once."""
-    patient = {"search_seconds": 60, "timeout_seconds": 60, "breaker_seconds": 0.001}
+    """Time enough for a machine that is busy."""
+    patient = {"search_seconds": 60, "timeout_seconds": 60}
     return {"embedder": "none", "chat": NAME, "base_url": url} | patient | more
 
 
@@ -79,14 +90,18 @@ def test_each_strategy_gives_its_queries_or_says_that_it_fell_back(
 ) -> None:
     _, trace = look(shelf, question, history, strategies=[strategy])
     fell_back = any(said.startswith(f"strategy: {strategy} ") for said in trace.degraded)
-    assert {query.strategy for query in trace.queries} == {"standard" if fell_back else strategy}
+    strategies = {query.strategy for query in trace.queries} - {"own words"}
+    assert strategies == {"standard" if fell_back else strategy}
     assert all((query.text or query.passage).strip() for query in trace.queries)
     assert counted(trace, "strategy")
 
 
 @pytest.mark.parametrize("reranker", ["listwise", "pointwise"])
-def test_each_reranker_gives_an_order_or_keeps_the_one_it_got(shelf: Shelf, reranker: str) -> None:
-    options: dict[str, Any] = {"strategies": ["standard"], "rerank_pool": 3}
+def test_each_reranker_gives_an_order_or_keeps_the_one_it_got(
+    shelf: Shelf, reranker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reranking, "RERANK_POOL", 3)
+    options: dict[str, Any] = {"strategies": ["standard"]}
     before, _ = look(shelf, **options)
     after, trace = look(shelf, reranker=reranker, **options)
     ids = [hit.chunk.id for hit in after.hits]
@@ -100,9 +115,9 @@ def test_a_prompt_that_is_too_long_is_refused_once_and_closes_nothing(shelf: She
     pasted = "3 1 4 1 5 9 " * 1200
     with recorded() as calls:
         _, trace = look(shelf, f"{LEAVE} {pasted}", strategies=["rewrite"])
-    assert trace.degraded[0] == "strategy: rewrite failed (ModelUnavailable), searched without it"
+    assert trace.degraded[0].startswith("strategy: rewrite failed (")
     (call,) = calls
-    assert (call.attempts, call.failed) == (1, "HTTP 400, exceed_context_size_error")
+    assert (call.attempts, "too long for it" in call.failed) == (1, True)
     with recorded() as calls:
         look(shelf, strategies=["keywords"])
     assert [call.attempts for call in calls] == [1]
@@ -113,7 +128,7 @@ def test_a_deadline_is_kept_and_the_next_question_is_heard(
 ) -> None:
     hasty = company(tmp_path, files=FEW, models=settings(llama, search_seconds=0.05))
     _, trace = look(hasty, strategies=["hyde"])
-    assert trace.degraded[0] == "strategy: hyde failed (ModelUnavailable), searched without it"
+    assert "no answer within" in trace.degraded[0]
     assert trace.price is None
     hasty.workspace.close()
     _, trace = look(shelf, strategies=["keywords"])

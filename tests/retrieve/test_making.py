@@ -97,7 +97,16 @@ def look(teller: Teller | None, plan: Plan, question: Question = ACB, **more: An
 
 
 def plan(*strategies: str, **more: Any) -> Plan:
-    return Plan(strategies=strategies, **more)
+    """Of these strategies alone, unless `own_words` is given."""
+    return Plan(strategies=strategies, **{"own_words": False, **more})
+
+
+def test_the_question_is_searched_for_beside_what_a_model_writes() -> None:
+    queries = look(Teller(), plan("keywords", own_words=True)).queries
+    assert [query.strategy for query in queries] == ["keywords", "own words"]
+    assert ACB.text in queries[1].text
+    both = plan("standard", "keywords", strategy_mode="all", own_words=True)
+    assert [q.strategy for q in look(Teller(), both).queries] == ["standard", "keywords"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +130,9 @@ def plan(*strategies: str, **more: Any) -> Plan:
 def test_each_strategy_searches_with_its_own_text(name: str, text: str, passage: str) -> None:
     teller = Teller()
     found = look(teller, plan(name))
-    assert found.queries == (Query(strategy=name, text=text, passage=passage),)
+    made_up = name == "hyde"
+    query = Query(strategy=name, text=text, passage=passage, hypothetical=made_up)
+    assert found.queries == (query,)
     assert teller.tasks == [name]
     assert found.degraded == ("dense: no embedding model, searched by words only",)
     assert ACB.text in teller.prompts[0]
@@ -148,14 +159,6 @@ def test_each_passage_that_is_needed_is_searched_for_by_a_question_of_its_own() 
     assert len(look(Teller({"understand": one}), plan("understand")).queries) == 2
 
 
-def test_where_one_passage_is_enough_fewer_are_read() -> None:
-    one = Teller({"understand": UNDERSTOOD | {"contexts": 1}})
-    assert look(one, plan("understand")).plan.k == 5
-    assert look(Teller(), plan("understand")).plan.k == 8
-    pinned = Plan.model_validate({"strategies": ["understand"], "k": 7, "pinned": ["k"]})
-    assert look(one, pinned).plan.k == 7
-
-
 def test_several_rewrites_are_one_text_for_words_and_one_vector_each() -> None:
     found = look(Teller(), plan("multi", rewrites=2))
     assert [(q.text, q.passage) for q in found.queries] == [
@@ -169,22 +172,19 @@ def test_several_rewrites_are_one_text_for_words_and_one_vector_each() -> None:
     [("dense", ACB.text, SAYS["hyde"]["passage"]), ("sparse", SAYS["hyde"]["passage"], ACB.text)],
 )
 def test_the_hypothetical_paragraph_can_serve_one_leg(side: str, text: str, passage: str) -> None:
-    chosen = Plan.model_validate({"strategies": ["hyde"], "hyde_for": side, "glossary": False})
+    alone = {"own_words": False}
+    chosen = Plan.model_validate({"strategies": ["hyde"], "hyde_for": side, **alone})
     (query,) = look(Teller(), chosen).queries
     assert (query.text, query.passage) == (text, passage)
-
-
-def test_the_broader_question_can_stand_alone() -> None:
-    (query,) = look(Teller(), plan("stepback", stepback_with_question=False)).queries
-    assert query.text == query.passage == "What is the bonus policy?"
 
 
 def test_the_first_that_works_answers_and_the_failed_are_named() -> None:
     teller = Teller(SAYS | {"hyde": "no form at all", "stepback": {"question": "  "}})
     found = look(teller, plan("hyde", "stepback", "rewrite", "standard"))
     assert [q.strategy for q in found.queries] == ["rewrite"]
+    unusable = "The model `test:told` gave no usable answer: its reply was no valid JSON"
     assert found.degraded[:2] == (
-        "strategy: hyde failed (MalformedOutput), searched without it",
+        f"strategy: hyde failed ({unusable}), searched without it",
         "strategy: stepback gave nothing usable, searched without it",
     )
     assert teller.tasks == [
@@ -213,9 +213,8 @@ def test_a_model_that_says_nothing_in_time_costs_its_deadline_and_no_answer() ->
 
     found = look(Teller({"understand": never}), plan("understand"), seconds=0.05)
     assert [q.strategy for q in found.queries] == ["standard"]
-    assert (
-        found.degraded[0] == "strategy: understand failed (ModelUnavailable), searched without it"
-    )
+    assert found.degraded[0].startswith("strategy: understand failed (")
+    assert "no answer within" in found.degraded[0]
 
 
 def test_all_run_together_and_one_call_is_enough_where_others_are_views_of_it() -> None:
@@ -257,7 +256,7 @@ def test_with_a_model_and_no_strategy_named_one_call_understands_the_question() 
 def test_an_unknown_strategy_lists_the_known() -> None:
     with pytest.raises(UnknownName, match="`hide`") as wrong:
         look(None, plan("standard", "hide"))
-    for name in ("hyde", "understand", "feedback"):
+    for name in ("hyde", "understand", "standard"):
         assert name in wrong.value.hint
 
 
@@ -281,16 +280,12 @@ def test_earlier_turns_and_the_country_reach_the_model_and_long_ones_are_cut() -
     assert len(teller.prompts[0]) < 3000
 
 
-def test_abbreviations_of_the_house_are_spelt_out_unless_switched_off(tmp_path: Path) -> None:
+def test_abbreviations_of_the_house_are_spelt_out(tmp_path: Path) -> None:
     file = tmp_path / "glossary.csv"
     file.write_text("abbreviation,expansion,country\nACB,Annual Cash Bonus,\n", encoding="utf-8")
     assert (
         "Annual Cash Bonus"
         in look(None, plan("standard"), glossary=read_glossary(file)).queries[0].text
-    )
-    assert (
-        look(None, plan("standard", glossary=False), glossary=read_glossary(file)).queries[0].text
-        == ACB.text
     )
 
 

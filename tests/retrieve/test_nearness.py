@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ombud.models.embed.late import DIMENSION, SCALE, TokenVectors
+from ombud.retrieve.rerank import nearness
 from ombud.retrieve.rerank.nearness import by_tokens
 from ombud.types import Chunk, Hit, Plan
 
@@ -50,8 +51,9 @@ def test_what_several_search_texts_mean_counts_alike() -> None:
     )
 
 
-def test_only_the_pool_is_put_in_order() -> None:
-    found, near = by_tokens([tokens(2)], FOUND, PACKED, Plan(late=9, rerank_pool=2))
+def test_only_the_pool_is_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearness, "RERANK_POOL", 2)
+    found, near = by_tokens([tokens(2)], FOUND, PACKED, Plan(late=9))
     assert order(found) == ["0", "1", "2"]
     assert len(near) == 2
 

@@ -5,19 +5,19 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from pydantic_ai import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from answer.asking import Script
-from index.makers import chunk, row
+from index.makers import chunk
 from models.cross_encoders import make_folder
-from ombud.errors import EngineError, MalformedOutput, ModelError, ModelUnavailable, UnknownName
-from ombud.index import Engine, blocking, open_engine
+from ombud.errors import MalformedOutput, ModelError, ModelUnavailable, UnknownName
 from ombud.models import Chat, open_reranker
 from ombud.prompts import load
+from ombud.retrieve.rerank import reranking
 from ombud.retrieve.rerank.listwise import windows
 from ombud.retrieve.rerank.reranking import RERANKERS, Reranked, rerank_hits
 from ombud.retrieve.rerank.task import RerankParts
@@ -25,12 +25,11 @@ from ombud.settings import ModelSettings
 from ombud.types import Evidence, Hit, Plan
 
 QUESTION = "How many days of annual leave do I have?"
-NAMES = ["cross-encoder", "listwise", "mmr", "none", "pointwise"]
+NAMES = ["cross-encoder", "listwise", "none", "pointwise"]
 
 
 def kit_of(**parts: Any) -> RerankParts:
     usual = RerankParts(
-        engine=cast(Engine, None),
         chat=None,
         cross_encoder=None,
         seconds=30.0,
@@ -117,9 +116,10 @@ def test_without_its_model_the_order_stays(name: str) -> None:
     )
 
 
-def test_only_the_best_of_the_pool_are_ordered() -> None:
+def test_only_the_best_of_the_pool_are_ordered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reranking, "RERANK_POOL", 4)
     script = Script(order(4, 3, 2, 1))
-    found = run("listwise", pool(7), kit_of(chat=script.chat), rerank_pool=4)
+    found = run("listwise", pool(7), kit_of(chat=script.chat))
     assert numbers(found) == [3, 2, 1, 0, 4, 5, 6]
     assert shown(script.prompts[0]) == [0, 1, 2, 3]
 
@@ -133,8 +133,8 @@ def test_equal_scores_do_not_undo_the_order() -> None:
         hit(3, 0.5),
         hit(4, 0.5, "", "GB"),
     ]
-    found = run("listwise", hits, kit_of(chat=Script(order(4, 3, 2, 1)).chat), rerank_pool=4)
-    assert numbers(found) == [3, 2, 1, 0, 4]
+    found = run("listwise", hits, kit_of(chat=Script(order(5, 4, 3, 2, 1)).chat))
+    assert numbers(found) == [4, 3, 2, 1, 0]
 
 
 # Listwise -----------------------------------------------------------------------------------------
@@ -470,74 +470,3 @@ def test_a_model_that_is_down_keeps_the_order(name: str) -> None:
     found = run(name, hits, kit_of(chat=Chat("scripted", FunctionModel(fail))))
     assert found.hits == tuple(hits)
     assert found.degraded == (f"rerank: {name} failed (ModelUnavailable), kept the order",)
-
-
-# Maximal marginal relevance -----------------------------------------------------------------------
-
-
-def engine(
-    folder: Path, vectors: Sequence[Sequence[Sequence[float]]], dimension: int = 2
-) -> Engine:
-    opened = open_engine(
-        f"lance://{folder}", fingerprint="test" if dimension else "", dimension=dimension
-    )
-    chunks = [hit(n, 0).chunk for n in range(len(vectors))]
-    rows = [row(c, *v) for c, v in zip(chunks, vectors, strict=True)]
-    blocking(opened.upsert([c.document_id for c in chunks], rows))
-    return opened
-
-
-EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)
-FUSED = [1.0, 0.9, 0.5, 0.0]
-
-
-def test_a_double_gives_way_to_what_is_new(tmp_path: Path) -> None:
-    """.7 relevance - .3 likeness. First 0. Then 1: .63 - .3 = .33, 2: .35 - 0 = .35, 3: 0 - .18.
-    Then 1: .33, 3: 0 - .3 x .8 = -.24."""
-    kit = kit_of(engine=engine(tmp_path, [[EAST], [EAST], [NORTH], [BETWEEN]]))
-    found = run("mmr", [hit(n, score) for n, score in enumerate(FUSED)], kit)
-    assert (numbers(found), found.degraded) == ([0, 2, 1, 3], ())
-
-
-def test_the_scale_of_the_scores_does_not_count(tmp_path: Path) -> None:
-    kit = kit_of(engine=engine(tmp_path, [[EAST], [EAST], [NORTH], [BETWEEN]]))
-    assert numbers(run("mmr", [hit(n, 0.01 * s - 3) for n, s in enumerate(FUSED)], kit)) == [
-        0,
-        2,
-        1,
-        3,
-    ]
-    assert numbers(run("mmr", [hit(n, 0.5) for n in range(4)], kit)) == [0, 2, 3, 1]
-
-
-def test_a_long_passage_is_as_alike_as_its_nearest_window(tmp_path: Path) -> None:
-    """Now 2 has a window like 0: .35 - .3 = .05, so 1 stays before it."""
-    kit = kit_of(engine=engine(tmp_path, [[EAST], [EAST], [NORTH, EAST], [BETWEEN]]))
-    assert numbers(run("mmr", [hit(n, score) for n, score in enumerate(FUSED)], kit)) == [
-        0,
-        1,
-        2,
-        3,
-    ]
-
-
-@pytest.mark.parametrize("vectors", [[[], [], [], []], [[EAST], [], [NORTH], [EAST]]])
-def test_without_vectors_words_are_compared(
-    vectors: list[list[tuple[float, float]]], tmp_path: Path
-) -> None:
-    """Shared words / sqrt(words x words): 1 is 0 again, 2 shares none, 3 one of two and of one:
-    .71."""
-    texts = ["hotel breakfast", "hotel breakfast", "pension", "breakfast"]
-    hits = [hit(n, score, text) for n, (score, text) in enumerate(zip(FUSED, texts, strict=True))]
-    found = run("mmr", hits, kit_of(engine=engine(tmp_path, vectors)))
-    assert (numbers(found), found.degraded) == ([0, 2, 1, 3], ())
-
-
-def test_an_index_that_cannot_be_read_keeps_the_order() -> None:
-    class Broken:
-        async def vectors(self, chunks: Sequence[str]) -> dict[str, Any]:
-            raise EngineError("The index cannot be read.")
-
-    hits = pool(4)
-    found = run("mmr", hits, kit_of(engine=cast(Engine, Broken())))
-    assert found == Reranked(tuple(hits), ("rerank: mmr failed (EngineError), kept the order",))

@@ -15,9 +15,13 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from ombud.errors import BadSetting, ModelError
 from ombud.models import Chat, Embedder, open_embedder
 from ombud.retrieve import classify_by_model, open_router
-from ombud.retrieve import router_weights_text as weights_text
-from ombud.retrieve.router.classifying import classify
-from ombud.retrieve.router.weights import WITH_VECTORS, load_router_weights, router_scores
+from ombud.retrieve.router.classifying import (
+    WITH_VECTORS,
+    classify,
+    load_router_weights,
+    router_scores,
+    router_weights_text,
+)
 from ombud.settings import ModelSettings
 from research.training.linear import TrainingEmbedder
 from research.training.router.labelled import read_labelled_questions
@@ -133,8 +137,8 @@ SMALL = QUESTIONS[::6]
 def test_a_trained_router_is_the_same_after_a_file(tmp_path: Path) -> None:
     weights = train_router(SMALL, "svm", 2)
     path = tmp_path / "own.json"
-    path.write_text(weights_text(weights), encoding="utf-8")
-    assert weights_text(train_router(SMALL, "svm", 2)) == path.read_text(encoding="utf-8")
+    path.write_text(router_weights_text(weights), encoding="utf-8")
+    assert router_weights_text(train_router(SMALL, "svm", 2)) == path.read_text(encoding="utf-8")
     router = open_router(path)
     for question in SMALL[:10]:
         expected = router_scores([question.question], weights)[0]
@@ -157,17 +161,11 @@ def test_weights_on_vectors_need_the_embedder_they_were_trained_with(tmp_path: P
     weights = train_router(SMALL, "combined", 3, TrainingEmbedder(Letters(), "letters-1"))
     assert weights.embedder == "letters-1"
     path = tmp_path / "vectors.json"
-    path.write_text(weights_text(weights), encoding="utf-8")
+    path.write_text(router_weights_text(weights), encoding="utf-8")
     with pytest.raises(BadSetting, match="letters-1"):
         open_router(path)
     with pytest.raises(BadSetting, match="letters-1"):
         router_scores(["Notice period?"], weights)
-
-
-# Augmentation -------------------------------------------------------------------------------------
-
-
-# Judging ------------------------------------------------------------------------------------------
 
 
 # By a chat model ----------------------------------------------------------------------------------
@@ -195,6 +193,3 @@ def test_a_chat_model_counts_passages(contexts: int, three: int, two: int) -> No
 def test_a_model_that_does_not_count_is_a_model_error() -> None:
     with pytest.raises(ModelError):
         asyncio.run(classify_by_model("Sick pay?", 3, counting("many"), seconds=5))
-
-
-# Fine-tuned ---------------------------------------------------------------------------------------

@@ -14,12 +14,14 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import trustme
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from ombud.errors import BadSetting
-from ombud.settings import Flags, load
+from ombud.settings import Flags, load, open_settings
+from sources.test_company_network import VARIABLES, Proxy
 
 pytest.importorskip("azure.identity", reason="the extra `azure` is not installed")
 
@@ -33,6 +35,8 @@ class Azure(ThreadingHTTPServer):
         context.load_cert_chain(certificate)
         self.socket = context.wrap_socket(self.socket, server_side=True)
         self.url = f"https://127.0.0.1:{self.server_port}"
+        self.domain = f"https://0.0.1:{self.server_port}"
+        """The vault is challenged for a token of its own domain."""
         self.secrets = {"openai-key": "sk-from-the-vault"}
         self.flags: dict[tuple[str, str], tuple[str, str]] = {}
         """(key, label) -> (value, type of its content)."""
@@ -47,10 +51,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.is_down:
             self._say(503, {})
         elif self.headers.get("authorization") != "Bearer of-this-machine":
-            # The vault is challenged for a token of its own domain.
-            domain = f"https://0.0.1:{self.server.server_port}"
-            says = f'Bearer authorization="https://login.windows.net/t", resource="{domain}"'
-            self._say(401, {}, challenge=says)
+            says = "https://login.windows.net/t"
+            challenge = f'Bearer authorization="{says}", resource="{self.server.domain}"'
+            self._say(401, {}, challenge=challenge)
         elif url.path.startswith("/secrets/"):
             held = self.server.secrets.get(url.path.split("/")[2])
             if held is None:
@@ -165,6 +168,35 @@ def test_a_secret_of_the_vault_becomes_its_variable(
     assert settings.store.url == "postgresql+psycopg://ombud:pw@db/ombud"
     for made in ("OPENAI_API_KEY", "OMBUD_STORE__URL"):
         del os.environ[made]  # it came by no patch
+
+
+def test_the_vault_is_reached_by_the_proxy_of_the_company(
+    tmp_path: Path, azure: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(tmp_path / "company.pem"))
+    issued = tmp_path / "issued.pem"
+    authority.issue_cert("acme.vault.example").private_key_and_cert_chain_pem.write_to_path(
+        str(issued)
+    )
+    for name in (*VARIABLES, "OPENAI_API_KEY"):  # set first, so that what the code sets is undone
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OPENAI_API_KEY_VAULT", "openai-key")
+    with Azure(issued) as vault, Proxy(vault.server_port) as proxy:
+        vault.domain = "https://vault.example"
+        for one in (vault, proxy):
+            threading.Thread(target=one.serve_forever, args=(0.01,), daemon=True).start()
+        (tmp_path / "ombud.toml").write_text(
+            '[azure]\nkey_vault = "https://acme.vault.example"\n'
+            f'[network]\nproxy = "http://127.0.0.1:{proxy.server_port}"\nca_file = "company.pem"\n',
+            encoding="utf-8",
+        )
+        open_settings(tmp_path)
+        assert os.environ["OPENAI_API_KEY"] == "sk-from-the-vault"
+        assert set(proxy.reached) == {"acme.vault.example:443"}
+        vault.shutdown()
+        proxy.shutdown()
 
 
 def test_a_secret_that_is_not_there(

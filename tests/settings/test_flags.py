@@ -66,20 +66,26 @@ def test_one_edited_line_changes_and_reverts(start: Start) -> None:
 def test_every_flag_is_taken_over(start: Start) -> None:
     running = start("")
     running.save(
-        "[plan]\nk = 3\nadaptive = ['k']\n[country.GB.plan]\npool = 9\n[persona.employee.plan]\nrrf_k = 7\n"
+        "[plan]\nk = 3\nadaptive = ['k']\n[country.GB.plan]\npool = 9\n[persona.employee.plan]\nbudget_tokens = 700\n"
         "[experiment.deep]\nshare = 1\nplan = { rewrites = 7 }\n"
     )
     planned = plan_for(running.later(), ANNE)
-    assert (planned.plan.k, planned.plan.pool, planned.plan.rrf_k, planned.plan.rewrites) == (
+    assert (
+        planned.plan.k,
+        planned.plan.pool,
+        planned.plan.budget_tokens,
+        planned.plan.rewrites,
+    ) == (
         3,
         9,
-        7,
+        700,
         7,
     )
     assert running.told == [
         'settings read again: plan.k 8 -> 3, plan.adaptive false -> ["k"], country.GB.plan.pool unset -> 9, '
-        "persona.employee.plan.rrf_k unset -> 7, experiment.deep.plan.rewrites unset -> 7, "
-        "experiment.deep.share unset -> 1.0, experiment.deep.countries unset -> [], experiment.deep.off unset -> false"
+        "persona.employee.plan.budget_tokens unset -> 700, experiment.deep.plan.rewrites unset -> 7, "
+        "experiment.deep.share unset -> 1.0, experiment.deep.countries unset -> [], "
+        "experiment.deep.off unset -> false, and 1 more"
     ]
 
 
@@ -192,9 +198,9 @@ def test_variables_and_options_win_over_every_edit(
 ) -> None:
     monkeypatch.setenv("OMBUD_PLAN__POOL", "77")
     running = start("[plan]\nk = 5\npool = 5\n", {"plan": {"k": 9}})
-    running.save("[plan]\nk = 6\npool = 6\nrrf_k = 6\n")
+    running.save("[plan]\nk = 6\npool = 6\nrewrites = 6\n")
     plan = running.later().plan
-    assert (plan.k, plan.pool, plan.rrf_k) == (9, 77, 6)
+    assert (plan.k, plan.pool, plan.rewrites) == (9, 77, 6)
 
 
 def test_a_file_that_goes_away_leaves_the_settings(start: Start) -> None:

@@ -62,8 +62,6 @@ def test_a_variable_names_them_too(
     [
         "retries = -1",
         "concurrency = 0",
-        "breaker_failures = 0",
-        "breaker_seconds = 0",
         "daily_budget = -1",
     ],
 )

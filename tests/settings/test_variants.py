@@ -15,18 +15,18 @@ LAYERS = """
 [plan]
 k = 10
 pool = 20
-rrf_k = 30
+budget_tokens = 1030
 rewrites = 4
 graph_keywords = 5
 
 [country.GB.plan]
 pool = 21
-rrf_k = 31
+budget_tokens = 1031
 rewrites = 5
 graph_keywords = 6
 
 [persona.employee.plan]
-rrf_k = 32
+budget_tokens = 1032
 rewrites = 6
 graph_keywords = 7
 
@@ -57,10 +57,9 @@ def test_layers_lie_on_each_other_in_their_order(read: Any) -> None:
     assert planned.plan == Plan(
         k=10,  # only [plan] says it
         pool=21,  # the country over that
-        rrf_k=32,  # the persona over the country
+        budget_tokens=1032,  # the persona over the country
         rewrites=7,  # the experiment over the persona
         graph_keywords=10,  # the request over all
-        pinned=("graph_keywords",),
     )
     assert planned.variant == "first+second"
 
@@ -72,7 +71,7 @@ def test_the_later_of_two_experiments_wins(read: Any) -> None:
 def test_who_is_in_none_of_the_layers_has_the_plan_of_the_file(read: Any) -> None:
     stranger = Person(country="FR", persona="manager")
     assert plan_for(read(LAYERS), stranger) == (
-        Plan(k=10, pool=20, rrf_k=30, rewrites=4, graph_keywords=5),
+        Plan(k=10, pool=20, budget_tokens=1030, rewrites=4, graph_keywords=5),
         "",
     )
 
@@ -85,23 +84,28 @@ def test_a_persona_is_the_persons_own(read: Any) -> None:
     assert plan_for(settings, Person(persona="manager"), {"persona": "employee"}).plan.k == 4
 
 
-def test_what_the_request_sets_is_pinned_and_nothing_else(read: Any) -> None:
-    settings = read(LAYERS)
-    assert plan_for(settings, ANNE).plan.pinned == ()
-    assert plan_for(settings, ANNE, {}).plan.pinned == ()
-    assert plan_for(settings, ANNE, {"rewrites": 2, "k": 3}).plan.pinned == ("k", "rewrites")
-
-
-def test_fields_pinned_by_name_stay_pinned(read: Any) -> None:
-    settings = read("[plan]\npinned = ['rewrites']\n")
-    assert plan_for(settings, ANNE, {"k": 3}).plan.pinned == ("k", "rewrites")
-    assert plan_for(settings, ANNE, {"pinned": ["pool"], "k": 3}).plan.pinned == ("k", "pool")
+@pytest.mark.parametrize(
+    ("adaptive", "left"),
+    [
+        ("true", ("rewrites", "graph_depth")),
+        ("['k', 'rewrites']", ("rewrites",)),
+        ("['k']", ()),
+        ("{ k = [3, 5, 7], rewrites = [1, 2, 3] }", {"rewrites": (1, 2, 3)}),
+        ("false", False),
+    ],
+)
+def test_what_the_request_sets_does_not_adapt(read: Any, adaptive: str, left: Any) -> None:
+    settings = read(f"[plan]\nadaptive = {adaptive}\n")
+    asked = {"k": 3, "graph_keywords": 2, "mode": "sparse"}
+    assert plan_for(settings, ANNE, asked).plan.adaptive == left
+    unasked = plan_for(settings, ANNE, {"mode": "sparse"}).plan.adaptive
+    assert unasked == settings.plan.adaptive
 
 
 def test_a_plan_of_a_trace_asked_for_again_is_the_same_plan(read: Any) -> None:
     first = plan_for(read(LAYERS), ANNE, {"k": 3}).plan
     again = plan_for(read("[plan]\nk = 99\n"), Person(), first.model_dump(mode="json")).plan
-    assert again.model_dump(exclude={"pinned"}) == first.model_dump(exclude={"pinned"})
+    assert again == first
 
 
 def test_a_request_that_is_no_plan_is_refused(read: Any) -> None:
@@ -135,9 +139,9 @@ def test_presets_search_with_the_question_itself_beside_its_rewrites(
 
 def test_a_preset_of_a_stronger_layer_wins_over_fields_of_a_weaker(read: Any) -> None:
     settings = read(
-        "[plan]\ngraph = true\nreranker = 'mmr'\n[experiment.plain]\nshare = 1\nplan = {preset = 'fixed'}\n"
+        "[plan]\ngraph = true\nreranker = 'listwise'\n[experiment.plain]\nshare = 1\nplan = {preset = 'fixed'}\n"
     )
-    assert plan_for(settings, Person()).plan.reranker == "mmr"
+    assert plan_for(settings, Person()).plan.reranker == "listwise"
     plan = plan_for(settings, ANNE).plan
     assert (plan.graph, plan.reranker, plan.adaptive) == (False, "none", False)
 

@@ -161,9 +161,9 @@ def test_nothing_found_is_an_error_and_one_missing_is_not(api: Emulator) -> None
 
 
 def test_requests_are_three_seconds_apart(api: Emulator) -> None:
-    assert arxiv.BETWEEN == 3.0
+    assert arxiv.REQUEST_SPACING == 3.0
     time = Time()
-    web = source(api, time, arxiv.BETWEEN, ids=("2401.00001",))
+    web = source(api, time, arxiv.REQUEST_SPACING, ids=("2401.00001",))
     web.read(web.list()[1])
     assert time.waits == [3.0]
 

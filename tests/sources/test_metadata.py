@@ -57,7 +57,7 @@ def test_what_is_understood(given: dict[str, Any], understood: dict[str, Any]) -
         ({"country": [""]}, "country"),
         ({"country": "GBR"}, "`GBR`"),
         ({"country": "G1"}, "`G1`"),
-        ({"country": "Germny"}, "country: `Germny` is no country"),
+        ({"country": "Germny"}, "country: `Germny` is not a country"),
         ({"country": ["GB", "Europe"]}, "`Europe`"),
         ({"country": {"GB": 1}}, "country"),
         ({"country": 0}, "country: `0`"),

@@ -269,7 +269,7 @@ def test_a_revision_that_is_gone_fails_alone(wiki: Emulator) -> None:
 def test_a_wiki_that_continues_for_ever_is_left(
     wiki: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wikipedia, "MOST_REQUESTS", 20)
+    monkeypatch.setattr(wikipedia, "MAX_REQUESTS", 20)
     count = iter(range(1000))
     wiki.site.otherwise = lambda path, headers: Reply(
         json.dumps({"continue": {"x": next(count)}}).encode()

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event, select, update
 
 from ombud.errors import Busy
-from ombud.store import Store, acquire_free, acquire_lease, is_held, open_store, take_lease
+from ombud.store import Store, acquire_free, acquire_lease, has_lease, open_store, take_lease
 from ombud.store import lease as module
 from ombud.store.tables import lease as leases
 from ombud.store.tables import source
@@ -132,7 +132,10 @@ def test_what_a_holder_writes_who_has_lost_it_leaves_nothing(store: Store) -> No
     write(new, "new")
     with store.read() as db:
         assert db.execute(select(source.c.name)).scalars().all() == ["new"]
-    assert (is_held(store, "sync", old.fence), is_held(store, "sync", new.fence)) == (False, True)
+    assert (has_lease(store, "sync", old.fence), has_lease(store, "sync", new.fence)) == (
+        False,
+        True,
+    )
 
 
 def test_a_thousand_leases_are_renewed_by_one_statement(store: Store) -> None:
@@ -143,7 +146,7 @@ def test_a_thousand_leases_are_renewed_by_one_statement(store: Store) -> None:
     event.listen(store._engine, "before_cursor_execute", lambda *args: said.append(args[2]))
     assert module.renew_all(store) == 1000
     assert sum("UPDATE" in statement for statement in said) == 1
-    assert all(is_held(store, lease.name, lease.fence) for lease in held[::100])
+    assert all(has_lease(store, lease.name, lease.fence) for lease in held[::100])
     for lease in held:
         lease.release(forget=True)
     with store.read() as db:
@@ -170,4 +173,4 @@ def test_a_forgotten_name_lets_no_old_holder_in(store: Store) -> None:
     with pytest.raises(Busy), store.write() as db:
         old.guard(db)
     old.release()
-    assert is_held(store, "line/1", new.fence)
+    assert has_lease(store, "line/1", new.fence)

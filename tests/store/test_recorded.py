@@ -28,7 +28,7 @@ from ombud.store import (
     verify_chain,
 )
 from ombud.store.tables import answer as answers
-from ombud.types import Plan, Trace
+from ombud.types import RETIRED_FIELDS, Plan, Trace
 from recorded import lay_recorded_store
 from store.places import database
 
@@ -135,6 +135,13 @@ def change_plan(store: Store, identity: str, **fields: object) -> None:
         db.execute(update(answers).where(answers.c.id == identity).values(answer=row))
 
 
+def test_a_stored_plan_with_what_was_removed_loads(recorded: Store) -> None:
+    identity = next(one.id for one in list_answers(recorded) if one.answer and one.answer.citations)
+    change_plan(recorded, identity, fusion="combmnz", mapping={"k": [2, 4, 8]}, pinned=["k"])
+    plan = read_answer(recorded, identity).trace.plan
+    assert (plan.fusion, plan.adaptive) == ("combsum", False)
+
+
 def test_stored_plans_and_traces_load_without_retired_fields(
     recorded: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,7 +149,7 @@ def test_stored_plans_and_traces_load_without_retired_fields(
     change_plan(recorded, identity, bygone={"a": 1}, fusion="bygone-fusion")
     with pytest.raises(StoreError, match="it was changed"):
         read_answer(recorded, identity)
-    fields = {Plan: {"bygone"}, Trace: {"calls"}}
+    fields = {Plan: {*RETIRED_FIELDS[Plan], "bygone"}, Trace: {"calls"}}
     monkeypatch.setattr("ombud.types.retired.RETIRED_FIELDS", fields)
     values = {Plan: {"fusion": {"bygone-fusion": "rrf"}}}
     monkeypatch.setattr("ombud.types.retired.RETIRED_VALUES", values)

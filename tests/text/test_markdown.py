@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ombud.answer import as_markdown
-from ombud.text import shown_host, with_links
+from ombud.text import link_host, with_links
 from ombud.types import Annotation
 
 URL = "https://hr.example/forms"
@@ -41,18 +41,18 @@ def test_a_link_names_its_host_and_stays_in_its_sentence() -> None:
 
 
 def test_words_that_are_the_address_already_need_no_host() -> None:
-    assert [shown_host(words, URL) for words in (URL, "hr.example", "form")] == [
+    assert [link_host(words, URL) for words in (URL, "hr.example", "form")] == [
         "",
         "",
         "hr.example",
     ]
-    assert shown_host("a@hr.example", "mailto:a@hr.example") == ""
-    assert shown_host("write to us", "mailto:a@hr.example") == "a@hr.example"
+    assert link_host("a@hr.example", "mailto:a@hr.example") == ""
+    assert link_host("write to us", "mailto:a@hr.example") == "a@hr.example"
 
 
 def test_the_host_is_the_one_that_a_browser_goes_to() -> None:
-    assert shown_host("portal", "https://bank.example@evil.example/") == "evil.example"
-    assert shown_host("evil.example.bank.example", "https://evil.example/") == "evil.example"
+    assert link_host("portal", "https://bank.example@evil.example/") == "evil.example"
+    assert link_host("evil.example.bank.example", "https://evil.example/") == "evil.example"
 
 
 @pytest.mark.parametrize(

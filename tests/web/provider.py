@@ -28,6 +28,10 @@ class Provider(ThreadingHTTPServer):
         self.claims: dict[str, Any] = {"sub": "u-1", "preferred_username": "Ann@Example.org"}
         self.userinfo: dict[str, Any] = {}
         self.lie = ""
+        self.groups: list[str] | None = []
+        """Of whoever comes, as Microsoft Graph names them; None = it refuses."""
+        self.left: list[dict[str, str]] = []
+        """Of each browser that came to end its session: what it came with."""
         self.asked: dict[str, dict[str, str]] = {}
         """Code -> what the browser came with."""
 
@@ -63,6 +67,23 @@ class Provider(ThreadingHTTPServer):
         )
         return jwt.encode({"alg": "RS256", "kid": "one"}, claims, key)
 
+    def logout_token(self, changes: dict[str, Any], kind: str = "logout+jwt") -> str:
+        """A logout token of the session `s-1`; changes: claims that differ, None = absent."""
+        now = int(time.time())
+        claims: dict[str, Any] = {
+            "iss": self.issuer,
+            "aud": CLIENT,
+            "iat": now,
+            "exp": now + 120,
+            "jti": str(time.monotonic_ns()),
+            "events": {"http://schemas.openid.net/event/backchannel-logout": {}},
+            "sub": "u-1",
+            "sid": "s-1",
+            **changes,
+        }
+        present = {name: value for name, value in claims.items() if value is not None}
+        return jwt.encode({"alg": "RS256", "kid": "one", "typ": kind}, present, self.key)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: Provider
@@ -80,12 +101,19 @@ class _Handler(BaseHTTPRequestHandler):
                     "token_endpoint": f"{provider.issuer}/token",
                     "jwks_uri": f"{provider.issuer}/keys",
                     "userinfo_endpoint": f"{provider.issuer}/userinfo",
+                    "end_session_endpoint": f"{provider.issuer}/end",
                 }
             )
         elif place.path == "/keys":
             self._json({"keys": [provider.key.as_dict(private=False)]})
         elif place.path == "/userinfo":
             self._json({"sub": provider.claims["sub"], **provider.userinfo})
+        elif place.path == "/end":
+            came = {name: values[0] for name, values in parse_qs(place.query).items()}
+            provider.left.append(came)
+            self.send_response(302)
+            self.send_header("location", came["post_logout_redirect_uri"])
+            self.end_headers()
         elif place.path == "/authorize":
             asked = {name: values[0] for name, values in parse_qs(place.query).items()}
             code = f"code-{len(provider.asked)}"
@@ -100,6 +128,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         provider = self.server
         body = self.rfile.read(int(self.headers["content-length"])).decode()
+        if self.path == "/v1.0/me/getMemberGroups":  # of Microsoft Graph
+            is_ours = self.headers["authorization"] == "Bearer a"
+            is_read = provider.groups is not None and "securityEnabledOnly" in json.loads(body)
+            listed: dict[str, object] = {"value": provider.groups}
+            if not (is_ours and is_read):
+                listed = {"error": {}}
+            self._json(listed, 200 if is_ours and is_read else 403)
+            return
         said = {name: values[0] for name, values in parse_qs(body).items()}
         asked = provider.asked.pop(said["code"], {})
         digest = sha256(said.get("code_verifier", "").encode()).digest()

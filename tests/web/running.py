@@ -48,7 +48,7 @@ def make_workspace(
         file.write_text(text, encoding="utf-8")
     settings = f'[general]\nname = "Acme Works"\n[models]\nembedder = "{embedder}"\n[plan]\nabstain = 0.05\n'
     # Tests ask faster than people.
-    settings += "[server]\nrequests_per_minute = 0\nperson_requests_per_minute = 0\nperson_cpu_seconds = 0\n"
+    settings += "[server]\nrequests_per_minute = 0\nperson_cpu_seconds = 0\n"
     (home / "ombud.toml").write_text(settings, encoding="utf-8")
     (home / "contacts.toml").write_text(CONTACTS, encoding="utf-8")
     lay_store(home)

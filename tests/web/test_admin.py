@@ -16,11 +16,24 @@ from typer.testing import CliRunner
 
 from ombud.app import Workspace, library, overview, people, sync_progress
 from ombud.cli.verbs import app
+from ombud.lab import read_cases
+from ombud.messages import message
 from ombud.prompts import load
 from ombud.store import verify_chain
+from ombud.web.layout import ticked
 from web.running import LEAVE_GB, make_workspace, running
 
-PAGES = ("", "/sources", "/documents", "/drafts", "/prompts", "/flags", "/people", "/audit")
+PAGES = (
+    "",
+    "/sources",
+    "/documents",
+    "/drafts",
+    "/prompts",
+    "/flags",
+    "/people",
+    "/groups",
+    "/audit",
+)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +115,7 @@ def test_what_ends_soon_is_listed_with_its_owner(
     ending = library.ending_soon(workspace, days=30)
     assert [(one.title, one.owner) for one in ending] == [("Masks", "facilities")]
     page = client.get("/admin/documents?q=nothing").text
-    assert "last day" in page
+    assert message("admin.documents_ending") in page
     assert [name for name in ("Masks", "facilities", "Doors", "Lifts") if name in page] == [
         "Masks",
         "facilities",
@@ -115,7 +128,8 @@ def test_what_cannot_be_read_is_not_kept(
 ) -> None:
     page = client.post("/admin/sources/upload", files={"files": (name, "x")})
     assert page.status_code == 422
-    assert "of no kind that can be read" in page.text
+    kinds = message("admin.error_file_type_hint", endings="")
+    assert kinds.strip() in page.text
     assert not list((workspace.home).rglob(name))
 
 
@@ -129,27 +143,27 @@ def test_a_folder_becomes_a_source_and_is_read_now(
     assert wait_for_sync(client)["state"] == "done"
     page = client.get("/admin/sources").text
     assert ">bikes<" in page
-    assert "1 document added" in page
+    assert message("admin.sync_added", count=1) in page
     asked = {"question": "Does the company lease bikes?", "person": {}}
     assert "leases bikes" in client.post("/api/v1/ask", json=asked).json()["text"]
 
     again = client.post("/admin/sources/folder", data={**sent, "country": "Germany"})
     assert again.status_code == 422
-    assert "called `bikes` already" in again.json()["detail"]
+    assert again.json()["detail"] == message("admin.error_source_taken", name="bikes")
     assert client.post("/admin/sources/run", data={"name": "bikes"}).status_code == 200
     assert wait_for_sync(client)["state"] == "done"
 
     assert client.post("/admin/sources/remove", data={"name": "unheard"}).status_code == 422
     assert client.post("/admin/sources/remove", data={"name": "bikes"}).status_code == 200
     page = client.get("/admin/sources").text
-    assert "bikes is a source no longer." in page
-    assert "1 removed" in page
+    assert message("admin.source_removed", name="bikes") in page
+    assert message("admin.sync_deleted", count=1) in page
     assert ">bikes<" not in page
     assert "leases bikes" not in client.post("/api/v1/ask", json=asked).json()["text"]
     assert (tmp_path / "rules.md").exists()
     wrong = client.post("/admin/sources/folder", data={"path": "/nowhere/at/all"})
     assert wrong.status_code == 422
-    assert "does not exist" in wrong.text
+    assert message("admin.error_path_missing", path="/nowhere/at/all") in wrong.text
 
 
 def test_a_prompt_is_written_compared_activated_and_reverted(
@@ -158,20 +172,21 @@ def test_a_prompt_is_written_compared_activated_and_reverted(
     name = "/admin/prompts/compose/default"
     before = load("compose", override=workspace.prompts)
     page = client.get(name)
-    assert "What ships is in use." in page.text
+    assert message("admin.prompt_uses_default") in page.text
     changed = before.text + "\nBe brief."
     page = client.post(name, data={"text": changed.replace("\n", "\r\n")})
-    assert "Version 1</h2>" in page.text or "Version 1 is not in use yet" in page.text
+    assert message("admin.prompt_not_in_use", number=1) in page.text
     assert "+Be brief." in page.text
     assert load("compose", override=workspace.prompts).digest == before.digest
     page = client.post(name, data={"do": "activate", "version": "1"})
-    assert "Version 1 is in use." in page.text
+    assert message("admin.prompt_uses_version", number=1) in page.text
     assert load("compose", override=workspace.prompts).text == changed
     page = client.post(name, data={"do": "activate", "version": "0"})
-    assert "What ships is in use." in page.text
+    assert message("admin.prompt_uses_default") in page.text
     assert load("compose", override=workspace.prompts).digest == before.digest
-    assert "No chat model is set, so prompts do nothing yet" in page.text
-    assert "prompts do nothing yet" in client.get("/admin/prompts").text
+    unset = ticked(message("admin.no_chat_model"))
+    assert unset in page.text
+    assert unset in client.get("/admin/prompts").text
 
 
 def test_there_is_one_way_back_to_what_ships(client: httpx.Client) -> None:
@@ -180,8 +195,8 @@ def test_there_is_one_way_back_to_what_ships(client: httpx.Client) -> None:
     client.post(name, data={"text": html.unescape(shipped) + "\nBe brief."})
     client.post(name, data={"do": "activate", "version": "1"})
     page = client.get(f"{name}?version=0").text
-    assert "Revert to what ships" in page
-    assert ">Use it<" not in page
+    assert message("admin.prompt_revert") in page
+    assert message("admin.prompt_use") not in page
     client.post(name, data={"do": "activate", "version": "0"})
 
 
@@ -226,7 +241,11 @@ def test_flags_are_written_with_the_comments_of_the_file(
         "countries": ["GB", "DE"],
         "off": False,
         "plan": {"k": 12},
+        "since": read["experiment"]["wide"]["since"],
     }
+    assert read["experiment"]["wide"]["since"].tzinfo
+    client.post("/admin/flags/experiment", data=fields)
+    assert tomllib.loads(file.read_text()) == read
     assert read["country"]["FR"]["plan"] == {"k": 4}
     written = file.read_text()
     for fields in (
@@ -322,17 +341,18 @@ def test_the_audit_names_what_was_done_and_holds(
 ) -> None:
     client.post("/admin/prompts/hyde/default", data={"do": "activate", "version": "0"})
     page = client.post("/admin/audit", data={})
-    assert "The chain holds." in page.text
-    assert "prompt activated" in page.text
+    assert message("admin.audit_ok") in page.text
+    assert message("admin.audit_action_prompt_activated") in page.text
     asked = {"question": "How many days of annual leave?", "person": {"country": "GB"}}
     answer = client.post("/api/v1/ask", json=asked).json()["id"]
     records = client.get("/admin/audit").text
     assert answer in records
-    assert "quoted without a language model" in records
-    assert ", model<" not in records
+    assert message("admin.audit_quoted") in records
+    german = client.get("/admin/audit", headers={"accept-language": "de"}).text
+    assert message("admin.audit_action_prompt_activated", "de") in german
     assert verify_chain(workspace.store).broken is None
     wrong = client.post("/admin/audit", data={"head": "0" * 64})
-    assert "The chain is broken" in wrong.text
+    assert message("admin.audit_broken") in wrong.text
 
 
 @pytest.mark.parametrize("path", ["/admin/people", "/admin/flags/country", "/admin/sources/run"])
@@ -392,8 +412,59 @@ def test_runs_are_listed_with_their_figures_and_compared(
     assert [client.get(way).status_code for way in ways] == [200] * 3
     check_cases(client, ids[0])
     check_rating(client, workspace, ids)
+    for mode in ("sparse", "hybrid"):
+        done = CliRunner().invoke(app, [*home, "--name", "watch", "--plan", f"mode={mode}"])
+        assert done.exit_code == 0, done.output
+    check_production(client)
     assert client.get("/lab/report?run=unknown").status_code == 404
     assert client.get("/lab/report").status_code == 422
+
+
+def test_cases_are_edited_as_versions_with_author_and_reason(
+    client: httpx.Client, workspace: Workspace
+) -> None:
+    line = json.dumps({"id": "leave-1", "question": "How much leave?", "expect": "answer"})
+    files = {"file": ("cases.jsonl", line.encode())}
+    form = {"name": "leave", "why": "from the round of May"}
+    page = client.post("/lab/datasets", data=form, files=files)
+    assert "leave, version 1" in page.text
+    edit = {"version": "1", "case": "leave-1", "question": "How much annual leave?"}
+    edit |= {"expect": "answer", "reference": "26 days", "tags": "leave", "why": "it was vague"}
+    assert client.post("/lab/datasets/leave", data=edit | {"why": ""}).status_code == 422
+    page = client.post("/lab/datasets/leave", data=edit)
+    assert "leave, version 2" in page.text
+    assert "it was vague" in page.text
+    assert "leave-1: question, references, tags" in page.text
+    assert "How much annual leave?" in page.text
+    # Somebody who edits what is not the newest any more overwrites nothing.
+    late = client.post("/lab/datasets/leave", data=edit | {"question": "How long?"})
+    assert late.status_code == 409
+    old = client.get("/lab/datasets/leave?version=1").text
+    assert "How much leave?" in old
+    assert "it was vague" in old
+    cases = workspace.data / "lab" / "datasets" / "leave" / "0002.jsonl"
+    assert [one.references[0].text for one in read_cases(cases)] == ["26 days"]
+    assert client.get("/lab/datasets/leave?version=3").status_code == 404
+    assert "from the round of May" not in client.get("/lab/datasets").text
+
+
+def check_production(client: httpx.Client) -> None:
+    page = client.get("/lab/production")
+    assert message("evaluation.production_not_pinned") in page.text
+    newest, oldest = re.findall(r'name="run" value="([^"]+)"', page.text)
+    page = client.post("/lab/production/baseline", data={"run": oldest})
+    assert page.status_code == 200
+    assert f'value="{oldest}" checked' in page.text
+    assert message("evaluation.production_pinned") in page.text
+    assert (
+        f'{message("evaluation.production_no_fall")} <a href="/lab/report?run={oldest}&amp;run={newest}'
+        in (page.text)
+    )
+    assert page.text.count("data:image/svg+xml") > 2
+    assert client.post("/lab/production/baseline", data={"run": "none"}).status_code == 404
+    metrics = client.get("/metrics").text
+    assert "ombud_lab_deviations 0.0" in metrics
+    assert 'ombud_lab_mean{metric="outcome_accuracy",run="baseline"} 1.0' in metrics
 
 
 def test_a_question_is_routed_as_the_plan_says(client: httpx.Client) -> None:
@@ -420,7 +491,7 @@ def check_cases(client: httpx.Client, run: str) -> None:
     assert re.search(r"GB/(sparse|dense)/\w+ 1 \d+\.\d{4}", shown)
     assert "Right passage found, first 5 100 %" in shown
     nothing = client.get("/lab/cases", params={"run": run, "only": "wrong"})
-    assert "There is none." in nothing.text
+    assert message("evaluation.cases_none") in nothing.text
     assert client.get("/lab/case", params={"run": run, "case": "none"}).status_code == 404
     assert client.get("/lab/cases?run=unknown").status_code == 404
 
@@ -434,7 +505,7 @@ def check_rating(client: httpx.Client, workspace: Workspace, ids: list[str]) -> 
     assert len(criteria) == 6
     for number in range(2):
         page = client.get(where)
-        assert f"{number} of 2 are rated" in page.text
+        assert message("evaluation.rate_progress", done=number, total=2) in page.text
         assert not any(run in page.text for run in (*ids, "sparse", "hybrid"))
         item = page.text.split('name="item" value="')[1].split('"')[0]
         names = set(re.findall(r'type="radio" name="([^"]+)"', page.text))
@@ -442,7 +513,7 @@ def check_rating(client: httpx.Client, workspace: Workspace, ids: list[str]) -> 
         assert client.post(where, data={"item": "none", **dict.fromkeys(names, "1")}).is_error
         values = dict.fromkeys(names, "1")
         assert client.post(where, data={"item": item, "comment": "=1+1", **values}).is_success
-    assert "Everything is rated" in client.get(where).text
+    assert message("evaluation.rate_done") in client.get(where).text
     assert client.get(f"{where}/agreement").text.count("<tr><th>") == 7
     assert client.get("/lab/annotate/none").status_code == 404
     (sheet,) = (workspace.home / ".ombud/annotations").glob("*/sheet.demo.csv")

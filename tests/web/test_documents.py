@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from ombud.app import Workspace, library, sync_all
+from ombud.messages import message
 from ombud.types import Block, Document, Person
 from ombud.web.documents.comparing import changes
 from web.running import HANDBOOK, make_workspace, running
@@ -85,7 +86,7 @@ def test_a_rewritten_page_shows_its_versions_and_what_changed(client: httpx.Clie
     (travel,) = [href for href, words in links(index) if words == "Travel and expenses"]
     page = client.get(travel).text
     assert page.count("Travel and expenses</b> (shown here)") == 1
-    (changed,) = [href for href, words in links(page) if words == "what changed"]
+    (changed,) = [href for href, words in links(page) if words == message("documents.what_changed")]
     html = client.get(changed).text
     assert "<del>220</del><ins>240</ins>" in html
     assert "<del>30</del><ins>14</ins>" in html
@@ -101,8 +102,8 @@ def test_a_successor_and_what_it_follows_are_versions_of_one_another(
     index = client.get("/documents").text
     (remote,) = [href for href, words in links(index) if words == "Remote work"]
     page = client.get(remote).text
-    assert "in force from 1 January 2027" in page
-    (changed,) = [href for href, words in links(page) if words == "what changed"]
+    assert message("documents.in_force_from", day="1 January 2027") in page
+    (changed,) = [href for href, words in links(page) if words == message("documents.what_changed")]
     html = client.get(changed).text
     assert "<ins>3</ins>" in html
 

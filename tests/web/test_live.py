@@ -14,6 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from ombud.app import Workspace, conversing
+from ombud.messages import message
 from web.running import running
 
 ASKED = {"reason": "asked"}
@@ -141,7 +142,8 @@ def test_a_person_takes_over_and_the_assistant_comes_back(ann: Employee, advisor
     whole = ann.client.get(f"/api/v1/conversations/{talk}/transcript")
     assert "attachment" in whole.headers["content-disposition"]
     assert whole.text.count("My manager shouts at me.") == 1
-    assert "Advisor (advisor): I am here." in whole.text
+    who = message("notices.named", name="Advisor", who=message("notices.who_advisor"))
+    assert message("notices.line", who=who, text="I am here.") in whole.text
     assert "for us only" not in whole.text
 
 
@@ -288,9 +290,7 @@ def test_a_message_without_an_end_is_refused(ann: Employee) -> None:
 
 
 def test_who_sends_without_an_end_is_slowed_down_and_nobody_else(workspace: Workspace) -> None:
-    settings = workspace.settings.server.model_copy(
-        update={"requests_per_minute": 12, "burst": 24, "person_requests_per_minute": 6}
-    )
+    settings = workspace.settings.server.model_copy(update={"requests_per_minute": 12})
     limited = Workspace(workspace.home)
     limited.settings = limited.settings.model_copy(update={"server": settings})
     with closing(limited), running(limited) as url:

@@ -15,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from ombud.app import Workspace, certify_deletion, library, sync_all
 from ombud.documents import draw_page
 from ombud.errors import SourceError
+from ombud.messages import message
 from web.running import HANDBOOK, make_workspace, running
 
 
@@ -26,6 +27,9 @@ def write_pdf(path: Path) -> None:
     page.setFont("Helvetica", 12)
     page.drawString(72, 700, "Laptops are replaced every four years,")
     page.drawString(72, 684, "and every three years in the laboratory.")
+    page.setFont("Helvetica-Bold", 18)
+    page.drawString(72, 630, "Telephones")
+    page.setFont("Helvetica", 12)
     page.drawString(72, 600, "Telephones are replaced when they break.")
     page.save()
 
@@ -72,7 +76,7 @@ def test_a_citation_leads_to_its_page_with_the_lines_marked(
     source = re.findall(r'<img src="([^"]+)"', page.text)
     assert len(source) == 1
     assert "/pages/2?" in source[0]
-    others = re.findall(r'<a href="([^"]+)"[^>]*>as it was printed', page.text)
+    others = re.findall(rf'<a href="([^"]+)"[^>]*>{message("documents.as_printed")}', page.text)
     assert ["/pages/1?" in others[0], "/pages/2?" in others[1]] == [True, True]
     assert httpx.get(address + others[0].replace("&amp;", "&")).status_code == 200
     picture = httpx.get(address + source[0].replace("&amp;", "&"))

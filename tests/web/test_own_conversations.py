@@ -51,6 +51,15 @@ def test_a_name_stands_in_the_list_until_it_is_taken_back(ann: Employee) -> None
     assert ann.client.patch(f"{BASE}/{talk}", json={"title": "x" * 201}).status_code == 422
 
 
+def test_a_conversation_is_pinned_and_keeps_its_name(ann: Employee) -> None:
+    talk = asked(ann)
+    ann.client.patch(f"{BASE}/{talk}", json={"title": "My leave"})
+    for pinned in (True, False):
+        assert ann.client.patch(f"{BASE}/{talk}", json={"pinned": pinned}).status_code == 204
+        (listed,) = ann.client.get(BASE).json()["conversations"]
+        assert (listed["pinned"], listed["title"]) == (pinned, "My leave")
+
+
 def test_what_is_deleted_is_erased_and_the_audit_says_so(
     ann: Employee, workspace: Workspace
 ) -> None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from ombud.app import Workspace, people
+from ombud.messages import country_name, message
 from ombud.types import Person
 from web.running import make_workspace, running
 
@@ -41,8 +42,10 @@ def test_a_country_by_its_name_is_that_country(client: httpx.Client, workspace: 
     assert client.post("/admin/people", data=sent).status_code == 200
     assert people.find_person(workspace, "bea").person.country == "GB"
     page = client.get("/admin/people").text
-    assert 'value="Great Britain"' in page.partition("Add somebody")[0]
+    assert 'value="United Kingdom"' in page.partition(message("admin.person_add"))[0]
     assert '<option value="Greece">GR</option>' in page
+    page = client.get("/admin/people", headers={"accept-language": "de"}).text
+    assert 'value="Vereinigtes Königreich"' in page.partition(message("admin.person_add", "de"))[0]
 
 
 def test_what_is_no_country_is_refused_where_it_was_typed(
@@ -51,9 +54,12 @@ def test_what_is_no_country_is_refused_where_it_was_typed(
     sent = {"name": "cyd", "password": "a secret of somebody", "country": "Englnd"}
     page = client.post("/admin/people", data={**sent, "roles": "manager", "duty": "advisor"})
     assert page.status_code == 422
-    assert alert(page).startswith("Englnd is no country. Did you mean Great Britain?")
+    guess = message("admin.error_country_guess", name=country_name("GB"))
+    assert alert(page).startswith(
+        f"{message('admin.error_country', text='Englnd')} {guess}".replace("`", "")
+    )
     assert 'aria-current="page">People' in page.text  # still on the page, with its tabs
-    form = page.text.partition("Add somebody")[2]
+    form = page.text.partition(message("admin.person_add"))[2]
     assert form.index('role="alert"') < form.index("<form")
     for typed in ('value="cyd"', 'value="Englnd"', 'value="manager"', 'value="advisor" checked'):
         assert typed in form
@@ -86,7 +92,7 @@ def test_every_form_is_refused_on_its_own_page(
     page = client.post(place, data=sent)
     assert 400 <= page.status_code < 500
     assert f'aria-current="page">{tab}<' in page.text
-    assert "Nothing was done." in alert(page)
+    assert message("admin.nothing_done") in alert(page)
     assert "`" not in alert(page)
 
 
@@ -104,11 +110,11 @@ def test_how_to_let_colleagues_in_begins_with_oneself(tmp_path: Path) -> None:
         page = httpx.get(f"{url}/admin/people").text
         steps = page.partition("<ol")[2].partition("</ol>")[0]
         assert steps.index("Admin") < steps.index('kind = "local"') < steps.index("ombud serve")
-        assert "Nobody has that duty yet." in steps
+        assert message("admin.people_no_admin") in steps
         assert 'host = "0.0.0.0"' in steps
         assert "public_url" in steps
         assert "ombud people add NAME --duty admin" in page
         assert str(tmp_path) not in page
         people.add_person(made, "eve", Person(), ["admin"], password="x" * 12)
-        assert "Nobody has that duty yet." not in httpx.get(f"{url}/admin/people").text
+        assert message("admin.people_no_admin") not in httpx.get(f"{url}/admin/people").text
     made.close()

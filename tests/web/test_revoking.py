@@ -237,7 +237,7 @@ def in_front_of(routes: list[Route], workspace: Workspace) -> Iterator[str]:
     """Our access control, by a real server, in front of other routes; the address."""
     app = Starlette(routes=routes)
     app.state.workspace = workspace
-    app.add_middleware(AccessControl, known=callers.Callers(workspace))
+    app.add_middleware(AccessControl, accounts=callers.Callers(workspace))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 
 from copies import open_copy
 from lab.scripted import ScriptedTarget, cases, chunk
-from ombud.answer import read_personas
+from ombud.answer import read_personas, switched
 from ombud.errors import LabError, UnknownName
 from ombud.lab import Instruments, RunOptions, Tuning, parse_grid, parse_metrics
 from ombud.lab.metrics.parsing import needs
@@ -21,26 +22,26 @@ from ombud.types import Answer, Hit, Person, Question, Trace
 from research.studies.carrying import STUDIES, carry_out, find_study
 from research.studies.design import Study, StudyAxes, StudyClaim, StudyRow
 from research.studies.hypa import router_table
-from research.studies.persona import READERS
-from research.studies.writing import study_chart, study_markdown
+from research.studies.persona import PROMPTS, READERS, WHOLE
+from research.studies.writing import study_charts, study_markdown
 
 TINY = Study(
     title="Tiny: what k is worth",
     about="Nothing else.",
     metrics=("citation_recall", "outcome_accuracy"),
     rows=(
-        StudyRow("k=3", {"plan.k": 3}, paper=".50", table="K"),
+        StudyRow("k=3", {"plan.k": 3}, paper=(".50",), table="K"),
         StudyRow("k=8", {"plan.k": 8}, table="K"),
         StudyRow("k=9", {"plan.k": 9}, table="K"),
         StudyRow("written", {"plan.refine": True}, "chat model", table="Models"),
     ),
     claims=(
-        StudyClaim("Eight is better.", "citation_recall", "k=8", "k=3", is_known=True),
+        StudyClaim("Eight is better.", "citation_recall", "k=8", "k=3", stated=".5 against .4"),
         StudyClaim("Three is better.", "citation_recall", "k=3", "k=8"),
         StudyClaim("Nine is better than eight.", "citation_recall", "k=9", "k=8"),
         StudyClaim("A model is better.", "citation_recall", "written", "k=8"),
     ),
-    paper_metric="its own score",
+    paper_metrics=("its own score",),
     lines="K",
     groups=("tag",),
     repeated=True,
@@ -118,13 +119,17 @@ def test_claims_hold_do_not_hold_or_cannot_be_told(store: Store) -> None:
     ]
     report = study_markdown(outcome, dataset="tiny", made="Today.", metrics=TINY.metrics)
     # Half of the cases found nothing to cite.
-    assert re.search(r"\| k=3 \| 0\.500 \(.*\) \| 1\.000 .*\| \.50 \|", report)
-    assert "| written | needs a chat model | needs a chat model |" in report
-    assert "| Eight is better. | the study |" in report
+    assert re.search(r"\| k=3 \| 0\.500 \(.*\) \| 1\.000 .*\| 80 \| \.50 \|", report)
+    assert "| written | needs a chat model | needs a chat model | – |" in report
+    assert "| Eight is better. | the study (.5 against .4) |" in report
     assert "| Three is better. | its design asks |" in report
     assert "## Two runs of “k=3”" in report
     assert "## citation_recall by tag" in report
-    assert study_chart(outcome, "citation_recall").startswith("<svg")
+    charts = study_charts(outcome, "citation_recall")
+    assert set(charts) == {"K"}  # of the models' table nothing was run
+    assert charts["K"].startswith("<svg")
+    by_row = replace(outcome, study=replace(TINY, lines=""))
+    assert "k=8" in study_charts(by_row, "citation_recall")["K"]
 
 
 def test_less_words_and_no_worse_are_claims_of_their_own(store: Store) -> None:
@@ -146,14 +151,14 @@ def test_less_words_and_no_worse_are_claims_of_their_own(store: Store) -> None:
     assert [claim.verdict for claim in outcome.claims] == [
         "holds",
         "does not hold: the opposite does",
-        "holds",
+        "cannot be told with 80 cases",  # all alike, in twenty documents
         "does not hold: it loses more",
         "holds",
     ]
     report = study_markdown(outcome, dataset="tiny", made="Today.", metrics=study.metrics)
     # One passage of sixteen words instead of two.
     assert re.search(r"\| k=3 \| 50% \| -0\.500 ", report)
-    assert "| n | 80 of 80 | 80 of 80 | 80 of 80 |" in report
+    assert "| cases with a value | 80 of 80 | 80 of 80 | 80 of 80 |" in report
 
 
 def test_few_cases_are_said_to_tell_little(store: Store) -> None:
@@ -164,11 +169,11 @@ def test_few_cases_are_said_to_tell_little(store: Store) -> None:
 
 
 def test_rows_of_a_table_are_timed_on_the_same_questions(store: Store) -> None:
-    study = replace(TINY, timed="K", repeated=False)
+    study = replace(TINY, timed=("k=3", "k=8", "k=9"), repeated=False)
     target = ByK()
     outcome = asyncio.run(carry_out(study, tuning(store, study, target), cases(30), set()))
     report = study_markdown(outcome, dataset="tiny", made="Today.", metrics=TINY.metrics)
-    assert "| citation_recall | outcome_accuracy | warm_latency | the study" in report
+    assert "| citation_recall | outcome_accuracy | warm_latency | n of" in report
     assert "| 20 of 20 |" in report
     asked = len(target.asked)
     asyncio.run(carry_out(study, tuning(store, study, target), cases(30), set()))
@@ -232,19 +237,43 @@ def test_every_shipped_study_names_settings_and_metrics_that_there_are(name: str
                 parse_grid([f"{key}={value if isinstance(value, str) else str(value).lower()}"])
     for claim in study.claims:
         assert {claim.better, claim.worse} <= set(labels)
-        assert claim.metric in study.metrics
+        assert claim.metric in study.metrics or {claim.better, claim.worse} <= set(study.timed)
+    led = find_study(name, judged=True)
+    parse_metrics(",".join(led.metrics))
+    assert led.metrics[: len(study.judged)] == study.judged
+    assert {claim.judged for claim in study.claims} <= {"", *study.judged}
 
 
-def test_hypa_has_the_rows_of_its_tables() -> None:
-    rows = find_study("hypa").rows
-    by_table = {
-        table: [r for r in rows if r.table == table] for table in ("3 classes", "2 classes")
-    }
-    assert (len(by_table["3 classes"]), len(by_table["2 classes"])) == (8, 6)
-    assert {row.paper for row in rows if row.paper} == {
-        ".7621", ".8030", ".8141", ".7918", ".8402", ".7546", ".7955"
-    }  # fmt: skip
-    assert rows[0].cell == {"plan.k": 0}
+def test_hypa_has_the_rows_of_its_tables_and_no_others() -> None:
+    study = find_study("hypa")
+    tables = [row.table for row in study.rows]
+    assert Counter(tables) == {"Model only and fixed k": 6, "2 classes": 7, "3 classes": 8}
+    assert {len(row.paper) for row in study.rows} == {len(study.paper_metrics)}
+    by_label = {row.label: row for row in study.rows}
+    best = by_label["3-class: k, K, S, Q + reranker"]
+    assert best.paper == (".8689", ".7853", "4.1859", ".8402")
+    assert best.needs == "chat model and reranker"
+    assert best.cell["plan.adaptive"] == ["k", "rewrites", "graph_keywords", "graph_depth"]
+    # * is held fixed: the graph is there, and its parameters do not follow the question.
+    fixed = by_label["2-class: k, K*, S*"].cell
+    assert (fixed["plan.graph"], fixed["plan.adaptive"]) == (True, ["k"])
+    assert by_label["3-class: k, Q"].cell["plan.adaptive"] == ["k", "rewrites"]
+    said = {claim.said: claim.stated for claim in study.claims}
+    assert said["The graph alone helps, 3 classes."] == ".8030 against .7621"
+
+
+def test_a_model_alone_is_asked_as_often_as_models_are_named() -> None:
+    alone = [row for row in find_study("hypa").rows if row.cell.get("plan.k") == 0]
+    assert [row.needs for row in alone] == ["chat model", "second chat model (--generator)"]
+    named = find_study("hypa", StudyAxes(generators=("openai:g",))).rows[1]
+    assert named.cell == {"plan.k": 0, "models.chat": "openai:g"}
+
+
+def test_rows_of_fusion_differ_in_fusion_alone() -> None:
+    rows = {row.label: row.cell for row in find_study("natwest").rows}
+    rrf, combsum = rows["RRF, 10 results"], rows["CombSUM, 10 results"]
+    assert {key for key in rrf if rrf[key] != combsum[key]} == {"plan.fusion"}
+    assert {str(cell["plan.strategies"]) for cell in rows.values()} == {"['standard']"}
 
 
 def test_corpus_extents_are_the_sources_of_the_workspace() -> None:
@@ -259,17 +288,59 @@ def test_corpus_extents_are_the_sources_of_the_workspace() -> None:
     ]
 
 
+def test_one_source_is_the_corpus_without_the_others() -> None:
+    study = find_study("wombat", StudyAxes(sources=("pages",)))
+    corpus = [row.label for row in study.rows if row.table == "Corpus"]
+    assert corpus == ["pages", "everything, tables as they are", "everything, tables row by row"]
+    with_pdfs = [claim for claim in study.claims if claim.stated.startswith("+37 %")]
+    assert [(claim.better, claim.worse) for claim in with_pdfs] == [(corpus[2], corpus[0])]
+    assert not [claim for claim in find_study("wombat").claims if claim.stated.startswith("+37")]
+
+
 def test_more_embedders_and_generators_are_more_rows() -> None:
     axes = StudyAxes(embedders=("openai:e",), generators=("openai:g",))
     natwest = {row.label: row.cell for row in find_study("natwest", axes).rows}
     assert natwest["RRF (openai:e), 5 results"]["models.embedder"] == "openai:e"
     persona = {row.label: row for row in find_study("persona", axes).rows}
-    assert persona["13N, turn delimiters (openai:g)"].cell == {
-        "plan.components": ["+turn-delimiters"],
-        "models.chat": "openai:g",
-    }
-    prompts = [label[:3] for label in persona if label.startswith("13") and "(" not in label]
-    assert "".join(one[2] for one in prompts) == "BCDEFGHIJKLMNOP"
+    second = persona["13M, no marks of a turn, marketing (openai:g)"].cell
+    assert (second["plan.persona"], second["models.chat"]) == ("marketing", "openai:g")
+
+
+@pytest.mark.parametrize(
+    ("run", "gone", "come"),
+    [
+        ("B", {"persona-length"}, set()),
+        ("C", {"persona-style"}, set()),
+        ("D", {"tailoring", "persona-length", "persona-style"}, set()),
+        ("E", {"tailoring", "persona-length", "persona-style", "persona-reinforcement"}, set()),
+        ("F", {"ignore-irrelevant"}, set()),
+        ("G", {"only-context"}, set()),
+        ("H", {"insufficient-context"}, set()),
+        ("I", {"format"}, set()),
+        ("J", {"no-extraneous"}, set()),
+        ("K", set(), {"question-first"}),
+        ("L", {"answer-cue"}, set()),
+        ("M", {"turn-delimiters"}, set()),
+        ("N", {"answer-cue", "turn-delimiters"}, set()),
+    ],
+)
+def test_a_run_of_the_persona_study_drops_what_the_study_dropped(
+    run: str, gone: set[str], come: set[str]
+) -> None:
+    complete = set(switched(PROMPTS[WHOLE]))
+    on = set(switched(_prompt(run)))
+    assert (complete - on, on - complete) == (gone, come)
+
+
+def test_the_barest_prompts_of_the_persona_study() -> None:
+    bare = {"answer-cue", "turn-delimiters"}
+    assert set(switched(_prompt("P"))) == bare
+    assert set(switched(_prompt("O"))) == bare | {"persona-reinforcement"}
+    assert [name[:3] for name in PROMPTS][1:] == [f"13{letter}" for letter in "BCDEFGHIJKLMNOP"]
+
+
+def _prompt(run: str) -> list[str]:
+    return next(parts for name, parts in PROMPTS.items() if name.startswith(f"13{run},"))
 
 
 @pytest.mark.parametrize("name", list(STUDIES))
@@ -287,7 +358,9 @@ def test_a_search_alone_tells_less(name: str) -> None:
 
 def test_routers_stand_beside_those_of_the_study() -> None:
     table = router_table([("mine", 3, "0.700 [0.6, 0.8]", 90), ("mine", 2, "0.800 [0.7, 0.9]", 90)])
-    assert "| SVM (the study) | .86 | .92 | its own questions |" in table
+    assert "| random labels (the study) | .34 | .49 | its own questions |" in table
+    assert "| BART-large-MNLI, zero-shot (the study) | .29 | .53 |" in table
+    assert "| TF-IDF with SVM (the study) | .86 | .92 | its own questions |" in table
     assert "| 0.700 [0.6, 0.8] | 0.800 [0.7, 0.9] | mine, 90 questions that it never saw |" in table
     assert "| ours | – | – |" in router_table([])
 

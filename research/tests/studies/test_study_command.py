@@ -9,6 +9,7 @@ import pytest
 
 from journeys.command import ombud, workspace
 from journeys.test_lab import PAGES, line
+from research.studies.carrying import STUDIES
 from research.tests.command import research
 
 pytestmark = pytest.mark.slow
@@ -48,20 +49,24 @@ def test_a_search_alone_and_its_chart(home: Path) -> None:
     report = (home / "wombat.md").read_text(encoding="utf-8")
     assert "cases of cases.jsonl, tagged desk." in report
     assert "citation_recall" not in report.split("## Notes")[0].split("## Figure 3")[1]
-    assert "![quote_recall@10 by k](wombat.svg)" in report
-    ElementTree.parse(home / "wombat.svg")
+    assert "![Figure 3: quote_recall@10](wombat-figure-3.svg)" in report
+    ElementTree.parse(home / "wombat-figure-3.svg")
 
 
 def test_hypa_as_json_and_what_is_no_study(home: Path) -> None:
     told = research("studies", "hypa", "cases.jsonl", "--json", "--out", "hypa.md", cwd=home)
     assert told.code == 0, told
-    assert "| SVM (the study) | .86 | .92 |" in (home / "hypa.md").read_text(encoding="utf-8")
+    assert "| TF-IDF with SVM (the study) | .86 | .92 |" in (home / "hypa.md").read_text(
+        encoding="utf-8"
+    )
     rows = {row["label"]: row for row in told.json["rows"]}
-    assert rows["3-class: k"]["paper"] == ".7621"
+    assert rows["3-class: k"]["paper"] == [".7723", ".7940", "4.0409", ".7621"]
     assert rows["3-class: k, Q"]["run"] is None
-    assert rows["3-class: k, K, S"]["run"]["run"]["config"]["changed"] == {"index.graph": "rules"}
+    assert rows["3-class: k, K, S"]["run"] is None
     verdicts = {claim["said"]: claim["here"] for claim in told.json["claims"]}
     assert verdicts["It reads fewer words (3 classes)."] == "holds"
+    listed = research("studies", "--help", cwd=home)
+    assert all(f"\n    {name} " in listed.out for name in STUDIES)
     wrong = research("studies", "ragas", "cases.jsonl", cwd=home)
     assert wrong.code == 2
     assert "There are: wombat, natwest, eva, hypa, persona." in wrong.err

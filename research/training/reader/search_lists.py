@@ -23,7 +23,7 @@ from ombud.lab.runs.freezing import question_of
 from ombud.types import Case, Evidence, Hit, Passage, Person, Question
 from research import ROOT
 from research.training.calibrate import is_cited, labelled_cases, search_as_asked
-from research.training.matters.vectors import read_matters
+from research.training.matters.texts import read_matters
 from research.training.reader.examples import ReadingExample, squad_examples
 from research.training.reader.lists import (
     ListedPassage,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from research.training.router.comparing import RouterScores
     from research.training.router.labelled import LabelledQuestion
 
-TRAINED = ("logistic", "svm", "minilm", "combined", "text")
+TRAINED = ("logistic", "svm", "minilm", "combined")
 OTHERS = ("fine-tuned", "zero-shot")
 
 
@@ -79,7 +79,7 @@ def _judged(
     out: Path | None,
 ) -> "list[RouterScores]":
     from ombud.retrieve import open_router
-    from ombud.retrieve import router_weights_text as weights_text
+    from ombud.retrieve.router.classifying import router_weights_text as weights_text
     from research.training.router.comparing import judge_by_folds, judge_by_router, judge_weights
     from research.training.router.fine_tuning import fine_tune_router
     from research.training.router.training import train_router

@@ -14,23 +14,19 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from ombud.retrieve import WORD, pattern, router_features, values
+from ombud.retrieve.router.reading import WORD, function_words
 from research.training.router.labelled import LabelledQuestion, labels_of
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 FIRST_BREAK = re.compile(r"(?:,| -| –|:) ")
 LONG_WORD = 5
 """Letters from which a word can be misspelt and still be read."""
-ALWAYS_SAME = ("asks 1+", "asks 2+", "asks 3+", "asks 4+", "listed", "compares", "opens")
-CUES = ("versus", "same", "differ", "both", "overview", "process")
 
 
 class AugmentedQuestions(NamedTuple):
     questions: tuple[LabelledQuestion, ...]
     """The rewrites alone; each keeps the label, the field and the template of its original."""
     made: Mapping[str, int]
-    dropped: Mapping[str, int]
-    """Rewrites that asked for more or less than their originals."""
 
 
 class Rewriting(NamedTuple):
@@ -46,7 +42,6 @@ def augment(questions: Sequence[LabelledQuestion], seed: int = 0) -> AugmentedQu
     random = Random(seed)
     rewritten: list[LabelledQuestion] = []
     made = dict.fromkeys(REWRITES, 0)
-    dropped = dict.fromkeys(REWRITES, 0)
     for name, rewriting in REWRITES.items():
         originals = _originals(questions, rewriting.label)
         wanted = round(rewriting.share * len(originals))
@@ -56,12 +51,9 @@ def augment(questions: Sequence[LabelledQuestion], seed: int = 0) -> AugmentedQu
             text = rewriting.rewrite(question.question, random)
             if text == question.question:
                 continue
-            if asked_facts(text) != asked_facts(question.question):
-                dropped[name] += 1
-                continue
             made[name] += 1
             rewritten.append(question._replace(question=text))
-    return AugmentedQuestions(tuple(rewritten), made, dropped)
+    return AugmentedQuestions(tuple(rewritten), made)
 
 
 def _originals(questions: Sequence[LabelledQuestion], label: int | None) -> list[LabelledQuestion]:
@@ -71,13 +63,6 @@ def _originals(questions: Sequence[LabelledQuestion], label: int | None) -> list
     if label < 0:
         label = max(labels_of(questions), default=0)
     return [question for question in questions if question.label == label]
-
-
-def asked_facts(text: str) -> tuple[float, ...]:
-    """What a rewrite must not change: how many things are asked, listed, compared, and whether all
-    of them are."""
-    features = values(text)
-    return tuple(features[place] for place in _places())
 
 
 def vaguer(text: str, random: Random) -> str:
@@ -154,17 +139,9 @@ def concise(text: str, random: Random) -> str:
     return " ".join(short.split()).strip(" ,") or text
 
 
-@cache
-def _places() -> tuple[int, ...]:
-    names = list(router_features(""))
-    return tuple(map(names.index, ALWAYS_SAME))
-
-
 def _may_be_misspelt(word: str) -> bool:
     """Long enough to be read all the same, and no word that asks or compares."""
-    if len(word) < LONG_WORD or not word.isascii():
-        return False
-    return not any(pattern("cue", cue).search(word) for cue in CUES)
+    return len(word) >= LONG_WORD and word.isascii() and word.lower() not in function_words()
 
 
 @cache

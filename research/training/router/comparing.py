@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ombud.retrieve import Numbers, Router, Weights, router_scores
+from ombud.retrieve.router.classifying import Numbers, Router, Weights, router_scores
 from research.training.linear import NO_EMBEDDER, SEED, TrainingEmbedder
 from research.training.reporting import render_report
 from research.training.router.augmentation import AugmentedQuestions, augment

@@ -11,11 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ombud.errors import MissingExtra
 from ombud.models import build_int8, installed_minilm, open_embedder
-from ombud.retrieve import WEIGHTS, Weights, asking, router_weights_text
+from ombud.retrieve.router.classifying import WEIGHTS, Weights, router_weights_text
+from ombud.retrieve.router.reading import asking_sentences
 from ombud.settings import ModelSettings
 from research.training.linear import SEED
 from research.training.router.augmentation import augment
@@ -60,14 +59,11 @@ def fine_tune_router(
     network.teach([*merged, *augment(merged, SEED).questions], epochs)
     _write_encoder(network.encoder, source, folder)
     embedder = open_embedder(ModelSettings(embedder=f"folder:{folder}"), folder)
-    unused = np.zeros(0)
     weights = Weights(
         variant="fine-tuned",
         classes=classes,
         parts={"vector": 1.0},
         vocabularies={},
-        mean=unused,
-        scale=unused,
         embedder=embedder.fingerprint if embedder else "",
         coefficients=network.head.weight.detach().numpy().T.astype(float),
         intercept=network.head.bias.detach().numpy().astype(float) / SHARPNESS,
@@ -138,7 +134,7 @@ class FineTuned(NamedTuple):
         """Unit vectors of the parts that ask, as the encoder on onnxruntime makes them: mean over
         tokens."""
         tokens = self.tokenizer(
-            [" ".join(asking(text)) for text in texts],
+            list(map(asking_sentences, texts)),
             padding=True,
             truncation=True,
             max_length=LONGEST,

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ombud.errors import BadRequest, UnknownName
-from ombud.retrieve import ROUTER_READING, Numbers, Weights, router_scores
+from ombud.retrieve.router.classifying import Numbers, Weights, router_scores
+from ombud.retrieve.router.reading import ROUTER_READING
 from research.training.linear import (
     NO_EMBEDDER,
     SEED,
@@ -27,16 +28,14 @@ from research.training.router.labelled import (
 
 REWRITTEN = 0.5
 """What a rewrite counts beside a question."""
-SURFACE = {"surface": 0.2}
-TEXT = {"words": 1.0, "shape": 1.0}
+TERMS = {"words": 1.0, "shape": 1.0}
 RECIPES: Mapping[str, Recipe] = {
-    "combined": Recipe({**SURFACE, **TEXT, "vector": 1.5}),
-    "logistic": Recipe({"surface": 0.3, "words": 0.5, "shape": 0.5}),
-    "svm": Recipe({**SURFACE, **TEXT}, "svm", 0.05),
+    "combined": Recipe({**TERMS, "vector": 1.5}),
+    "logistic": Recipe(TERMS, strictness=3.0),
+    "svm": Recipe(TERMS, "svm", 0.05),
     "minilm": Recipe({"vector": 1.0}, strictness=5.0),
-    "text": Recipe(TEXT, strictness=3.0),
 }
-"""Variant -> recipe, the best first. `text` is `logistic` without the surface features."""
+"""Variant -> recipe, the best first."""
 
 
 def train_router(

@@ -28,6 +28,7 @@ from ombud.text import message_language
 from research.training.linear import Recipe, TrainingTexts, fit_linear
 from research.training.triage.data import (
     FOLDER,
+    WRITTEN,
     LabelledMessage,
     is_held_out,
     label_of,
@@ -41,24 +42,27 @@ RECIPES: Mapping[Head, Recipe] = {
     "danger": Recipe(PARTS, strictness=8.0, least=5),
     "topic": Recipe(PARTS, strictness=4.0, least=12),
     "scope": Recipe(PARTS, strictness=4.0, least=12),
-    "person": Recipe(PARTS, strictness=8.0, least=5),
+    "person": Recipe(PARTS, strictness=8.0, least=3),
 }
 """Chosen on the calibration sets: with less regularisation and rare terms the sensitive head finds
 .92 in place of .77 of what is not English, at .01 of the ordinary handed over."""
 HANDED_OVER = 0.01
 """Share of the ordinary messages that may be handed to a person."""
-OFFERED = 0.08
+OFFERED = 0.1
 """Share of the ordinary messages whose answers may offer one as well."""
 ALARMED = 0.0
 """Share of the ordinary messages that may be shown an emergency number."""
-LISTENED = 0.02
+HELPLINES_SHOWN = 0.02
 """Share of the ordinary messages that may be shown helplines."""
-ASKED = 0.02
+ASKED = 0.03
 """Share of the look-alikes that may be taken for requests for a person."""
-REFUSED = 0.005
+MISTAKEN = 0.005
+"""The same of all other ordinary messages."""
+REFUSED = 0.0
 """Share of the messages on policies that may be called out of scope, where no document is near."""
-NEAR = 0.05
-"""Of the threshold: as likely must a message with a strong term of sensitive.toml be."""
+NEAR = 0.2
+"""Of the threshold of `sensitive`: as likely must a message with a term of sensitive.toml be. Finds
+as many of these as .05, and takes fewer ordinary messages for one (13 in place of 16 of 1,015)."""
 FOLDS = 4
 CALIBRATION = FOLDER / "calibration"
 CACHE = Path("~/.cache/ombud-research").expanduser()
@@ -73,7 +77,7 @@ def main() -> None:
     english = [place for place, m in enumerate(judged) if message_language(m.text) == "en"]
     others = [place for place in range(len(judged)) if place not in set(english)]
     thresholds = {}
-    for kind, places in (("joined", english), ("alone", others)):
+    for kind, places in (("with_encoder", english), ("linear_only", others)):
         of_kind = [judged[place] for place in places]
         thresholds[kind] = _calibrate([scores[place] for place in places], of_kind)
     _write(WEIGHTS, _heads([*taught, *judged]), thresholds)
@@ -88,7 +92,11 @@ def _cross_fitted(taught: list[LabelledMessage], judged: list[LabelledMessage]) 
         for fold in range(FOLDS):
             rest = [m for place, m in enumerate(judged) if place % FOLDS != fold]
             path = Path(folder) / f"{fold}.json"
-            _write(path, _heads([*taught, *rest]), {"joined": UNREACHED, "alone": UNREACHED})
+            _write(
+                path,
+                _heads([*taught, *rest]),
+                {"with_encoder": UNREACHED, "linear_only": UNREACHED},
+            )
             classifier = TriageClassifier(lambda: encoder, path)
             for place in range(fold, len(judged), FOLDS):
                 scores[place] = classifier.scores(judged[place].text)
@@ -124,7 +132,7 @@ def read_calibration() -> list[LabelledMessage]:
                 label = "sensitive" if path.stem == "sensitive" else "ordinary"
             text = row.get("text") or row["question"]
             danger = bool(row.get("danger"))
-            message = LabelledMessage(text, label, row.get("kind", ""), danger, source=path.stem)
+            message = LabelledMessage(text, label, row.get("kind", ""), danger, path.stem, WRITTEN)
             messages.append(message)
     return messages
 
@@ -135,7 +143,7 @@ def _fit(messages: list[LabelledMessage], head: Head) -> linear.LinearWeights:
         texts=[message.text for message in learned],
         labels=[label_of(message, head) for message in learned],
         groups=[message.source for message in learned],
-        importance=[1.0] * len(learned),
+        importance=[message.importance for message in learned],
     )
     return fit_linear(texts, RECIPES[head], TRIAGE_READING)._replace(variant=head)
 
@@ -145,16 +153,16 @@ def _calibrate(scores: list[Scores], messages: list[LabelledMessage]) -> Thresho
     alike = ordinary & np.array(["persons" in message.source for message in messages])
     inside = np.array([message.label != "out_of_scope" for message in messages])
     sensitive = _least(_column(scores, "sensitive")[ordinary], HANDED_OVER)
-    danger = _column(scores, "danger")[ordinary]
+    person = _column(scores, "person")
     return Thresholds(
         sensitive=sensitive,
         offered=_least(_column(scores, "sensitive")[ordinary], OFFERED),
+        danger=_least(_column(scores, "danger")[ordinary], ALARMED),
         term=NEAR * sensitive,
-        danger=_least(danger, ALARMED),
-        helpline=_least(danger, LISTENED),
-        person=_least(_column(scores, "person")[alike], ASKED),
+        distress=_least(_column(scores, "distress")[ordinary], HELPLINES_SHOWN),
+        person=max(_least(person[alike], ASKED), _least(person[ordinary & ~alike], MISTAKEN)),
         outside=_least(_column(scores, "outside")[inside], REFUSED),
-        injection=_least(_column(scores, "strange")[inside], REFUSED),
+        injection=_least(_column(scores, "injection")[inside], REFUSED),
     )
 
 

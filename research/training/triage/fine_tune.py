@@ -17,15 +17,15 @@ from torch.nn import functional
 from ombud.answer.triage.classifier import (
     CLASSES,
     DELTA,
-    FOLLOWS,
     HEADS,
+    TURN_CLASSES,
     is_read_by_encoder,
     turn_text,
 )
 from ombud.answer.triage.phrases import read_message
-from ombud.models.embed.delta import write_delta
 from ombud.models.embed.minilm import installed_minilm
 from ombud.models.embed.onnx_graph import read_safetensors
+from research.training.deltas import write_delta
 from research.training.triage.data import (
     LabelledMessage,
     LabelledTurn,
@@ -172,7 +172,7 @@ def _loss(logits: Tensor, labels: Tensor) -> Tensor:
     """Return the weighted cross entropy; a head that nothing here teaches adds nothing."""
     total = torch.zeros(())
     weights = [*(LOSS_WEIGHTS[head] for head in HEADS), 1.0]
-    of_heads = logits.split([*CLASSES.values(), FOLLOWS], dim=1)
+    of_heads = logits.split([*CLASSES.values(), TURN_CLASSES], dim=1)
     for column, weight in enumerate(weights):
         of_head = labels[:, column]
         if not (of_head == UNTAUGHT).all():

@@ -3,28 +3,41 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ombud.answer.confidence import Basis, estimate_confidence, load_weights
 from ombud.answer.parts import AnswerParts
-from ombud.answer.policy_likeness import askable
-from ombud.answer.quoting.counterparts import favour_local
-from ombud.answer.quoting.definitions import definitions_first
-from ombud.answer.quoting.fitness import quotable
-from ombud.answer.quoting.meant_for import favour_everyone, favour_own_country, named_groups
+from ombud.answer.quoting.applying import named_rows
+from ombud.answer.quoting.confidence import (
+    Basis,
+    ConfidenceWeights,
+    estimate_confidence,
+    load_weights,
+)
+from ombud.answer.quoting.groups import favour_groups
 from ombud.answer.quoting.reading import NOT_READ, ReadEvidence, joined, read_evidence
-from ombud.answer.quoting.spans import AnswerSpan, SpanRow, candidate_spans, rank_spans
+from ombud.answer.quoting.sections import RankedSection, rank_sections
+from ombud.answer.quoting.spans import (
+    AnswerSpan,
+    SpanRow,
+    candidate_spans,
+    rank_by,
+    span_weights,
+    weighed,
+)
 from ombud.answer.quoting.underlining import span_features
-from ombud.answer.signals import measure_signals, span_signals, term_weights
-from ombud.index import Engine, Filter
+from ombud.answer.signals import askable, measure_signals, section_signals, term_weights
+from ombud.errors import ModelError
+from ombud.index import Filter
 from ombud.models import Reader
 from ombud.retrieve import (
     SearchResult,
-    asked_meaning,
     find_passages,
+    queried_abbreviation,
     query_terms,
     standard_query,
 )
 from ombud.types import Plan, Query, Question
 
+NAMED = 10.0
+"""Factor of the odds of a row that is named."""
 DOUBTED_BELOW = 0.18
 DOUBTED_ABOVE = 0.05
 """How far below and above the threshold of confidence an unsure ombud asks the small reader: on dev
@@ -32,7 +45,7 @@ that is a third of plain, terse, mistyped and near questions."""
 
 
 class Assessment(NamedTuple):
-    spans: Sequence[AnswerSpan] = ()
+    sections: Sequence[RankedSection] = ()
     """Of the evidence, likeliest to answer first."""
     signals: Mapping[str, float] = {}
     """As the trace holds them: `confidence`, `own_terms`, and what they are made of."""
@@ -41,116 +54,156 @@ class Assessment(NamedTuple):
 
 
 def assess_evidence(
-    question: Question, found: SearchResult, where: Filter, parts: AnswerParts, plan: Plan
+    question: Question, results: SearchResult, where: Filter, parts: AnswerParts, plan: Plan
 ) -> Assessment:
-    """Spans and signals of the question as it was said: what a model wrote is a search key and
-    proves nothing. The small reader reads as the plan wants it, where there is a place for it."""
-    seen = _look(question, found, where, parts)
-    wants_reader = seen.is_readable and plan.reader != "never"
+    """Return the sections and signals of the question in its own words: what a model wrote is a
+    search key and proves nothing. The plan and `parts.may_read` decide whether the small reader
+    scores them."""
+    comparison = _compare(question, results, where, parts)
+    wants_reader = comparison.is_readable and plan.reader != "never"
     if wants_reader and parts.may_read and plan.reader == "always":
-        return _weigh(seen, parts, _read(seen, parts.reader()))
-    unread = _weigh(seen, parts)
+        return _weigh(comparison, parts, _read(comparison, parts.reader()))
+    unread = _weigh(comparison, parts)
     if not wants_reader or (plan.reader == "unsure" and not _is_doubtful(unread, plan)):
         return unread
     if not parts.may_read:
         return unread._replace(signals={**unread.signals, "unread": 1.0})
     reader = parts.reader()
-    return _weigh(seen, parts, _read(seen, reader)) if reader else unread
+    return _weigh(comparison, parts, _read(comparison, reader)) if reader else unread
 
 
 def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
-    threshold = plan.abstain
-    if threshold is None:
-        threshold = load_weights(basis=assessment.basis).answer
-    above = assessment.signals["confidence"] - threshold
+    above = assessment.signals["confidence"] - least_confidence(assessment, plan)
     return -DOUBTED_BELOW <= above <= DOUBTED_ABOVE
 
 
-class _Seen(NamedTuple):
-    """What the evidence is beside the question, whether or not it is read."""
+def least_confidence(assessment: Assessment, plan: Plan) -> float:
+    """Return the least confidence at which the leading section is called the answer."""
+    if plan.abstain is None:
+        return load_weights(basis=assessment.basis).answer
+    return plan.abstain
+
+
+def answered_questions(
+    texts: Sequence[str], question: Question, where: Filter, parts: AnswerParts, plan: Plan
+) -> list[str]:
+    """Return those of the questions that would be answered, the surest first. They are asked as
+    `question` is, by the same person."""
+    surest: list[tuple[float, str]] = []
+    unread = plan.model_copy(update={"reader": "never"})
+    for text in texts:
+        assessment = assess_alone(text, question, where, parts, unread)
+        if is_sure(assessment, plan):
+            surest.append((-assessment.signals["confidence"], text))
+    return [text for _, text in sorted(surest)]
+
+
+def assess_alone(
+    text: str, question: Question, where: Filter, parts: AnswerParts, plan: Plan
+) -> Assessment:
+    """Assess what a question of the same person finds by itself."""
+    alone = question.model_copy(update={"text": text, "history": ()})
+    query = standard_query(alone, parts.knowledge.glossary)
+    results = find_passages([query], plan, where, parts.knowledge)
+    return assess_evidence(alone, results, where, parts, plan)
+
+
+def is_sure(assessment: Assessment, plan: Plan) -> bool:
+    """Tell whether the section that leads is called the answer."""
+    is_likely = assessment.signals["confidence"] >= least_confidence(assessment, plan)
+    return is_likely and bool(assessment.sections)
+
+
+class _Comparison(NamedTuple):
+    """The evidence compared with the question, before the reader scores it."""
 
     question: Question
-    found: SearchResult
+    results: SearchResult
     query: Query
     spans: Sequence[AnswerSpan]
     features: Sequence[SpanRow]
 
     @property
     def is_dense(self) -> bool:
-        return "dense" in self.found.best
+        return "dense" in self.results.best
 
     @property
     def is_readable(self) -> bool:
-        """The reader was taught English, as the embedder was."""
-        return self.is_dense and self.found.translation is None
+        """Tell whether the reader can score the evidence: like the embedder, it was trained on
+        English."""
+        return self.is_dense and self.results.translation is None
 
 
-def _look(question: Question, found: SearchResult, where: Filter, parts: AnswerParts) -> _Seen:
+def _compare(
+    question: Question, results: SearchResult, where: Filter, parts: AnswerParts
+) -> _Comparison:
     knowledge = parts.knowledge
     engine = knowledge.engine
-    question = found.question or question
+    question = results.question or question
     query = standard_query(question, knowledge.glossary)
-    if found.queries != (query,):
-        as_said = find_passages([query], found.plan, where, knowledge)
-        found = found._replace(best=as_said.best)
+    if results.queries != (query,):
+        own_results = find_passages([query], results.plan, where, knowledge)
+        results = results._replace(best=own_results.best)
     weights = term_weights(query_terms(query.text, engine), engine)
-    spans = candidate_spans(found.evidence)
-    features = span_features(question, query, weights, spans, knowledge.embedder)
-    return _Seen(
+    spans = candidate_spans(results.evidence)
+    try:
+        features = span_features(question, query, weights, spans, knowledge.embedder)
+    except ModelError:  # weighed as a search by words
+        by_words = {leg: score for leg, score in results.best.items() if leg != "dense"}
+        results = results._replace(best=by_words)
+        features = span_features(question, query, weights, spans, None)
+    return _Comparison(
         question=question,
-        found=found,
+        results=results,
         query=query,
         spans=spans,
         features=features,
     )
 
 
-def _read(seen: _Seen, reader: Reader | None) -> ReadEvidence:
+def _read(comparison: _Comparison, reader: Reader | None) -> ReadEvidence:
     if reader is None:
         return NOT_READ
-    return read_evidence(seen.query.passage, seen.spans, seen.features, reader)
+    return read_evidence(comparison.query.passage, comparison.spans, comparison.features, reader)
 
 
-def _weigh(seen: _Seen, parts: AnswerParts, read: ReadEvidence = NOT_READ) -> Assessment:
-    question, found, query = seen.question, seen.found, seen.query
+def _weigh(
+    comparison: _Comparison, parts: AnswerParts, read: ReadEvidence = NOT_READ
+) -> Assessment:
+    question, results, query = comparison.question, comparison.results, comparison.query
     knowledge = parts.knowledge
     engine = knowledge.engine
-    basis = _basis(seen, read)
-    rows = joined(seen.features, read)
+    basis: Basis = "sparse"
+    if comparison.is_dense:
+        basis = "read" if read.columns else "hybrid"
+    rows = joined(comparison.features, read)
     passage_terms = query_terms(query.passage, engine)
-    named = named_groups(question)
-    ranked = favour_everyone(rank_spans(seen.spans, rows, basis), named)
-    ranked = favour_own_country(ranked, question)
-    if found.evidence.counterparts:
-        said = term_weights(passage_terms, engine)
-        ranked = favour_local(ranked, found.evidence, said, named, knowledge.embedder)
-    signals = measure_signals(passage_terms, found, engine, rows) | span_signals(ranked)
+    spans = answering_spans(question, comparison.spans, rows, span_weights(basis))
+    sections = rank_sections(spans)
+    signals = measure_signals(passage_terms, results, engine, rows) | section_signals(sections)
     signals |= read.signals
     signals["askable"] = askable(question.text, knowledge.embedder)
     confidence_weights = load_weights(basis=basis)
     signals["confidence"] = estimate_confidence(signals, confidence_weights)
-    abbreviation = asked_meaning(question, knowledge.glossary)
-    if abbreviation:
-        ranked = definitions_first(ranked, abbreviation)
-    own_terms = count_own_terms(question, engine)
-    if abbreviation:
-        # What it stands for was added.
-        own_terms = len(set(passage_terms))
+    abbreviation = queried_abbreviation(question, knowledge.glossary)
+    # What an abbreviation stands for was added to the passage of the query.
+    own_terms = len(set(passage_terms if abbreviation else query_terms(question.text, engine)))
     signals["own_terms"] = float(own_terms)
     return Assessment(
-        spans=quotable(ranked, question.text),
+        sections=sections,
         signals=signals,
         basis=basis,
     )
 
 
-def _basis(seen: _Seen, read: ReadEvidence) -> Basis:
-    if not seen.is_dense:
-        return "sparse"
-    return "read" if read.columns else "hybrid"
-
-
-def count_own_terms(question: Question, engine: Engine) -> int:
-    """Distinct index terms of the last turn alone."""
-    terms = query_terms(question.text, engine)
-    return len(set(terms))
+def answering_spans(
+    question: Question,
+    spans: Sequence[AnswerSpan],
+    rows: Sequence[SpanRow],
+    weights: ConfidenceWeights,
+) -> list[AnswerSpan]:
+    """Return spans likeliest to answer first; rows are their features. A row of a table that the
+    question names by its key is likelier."""
+    ranked = favour_groups(rank_by(spans, rows, weights), question)
+    named = named_rows(spans, question)
+    return weighed(ranked, NAMED, lambda span: span.place in named)

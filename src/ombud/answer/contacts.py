@@ -20,12 +20,12 @@ class Contacts:
         self._contacts = list(contacts)
 
     def find(self, topic: str, country: str | None) -> tuple[Contact, ...]:
-        """The best contact: this topic in this country, then anywhere, then the general one of the
-        country."""
+        """Return the best contact: for the topic in this country, then anywhere, then the country's
+        general one."""
         return self.named(topic, country) or self.named(GENERAL, country)
 
     def named(self, topic: str, country: str | None) -> tuple[Contact, ...]:
-        """Of exactly this topic: in this country, else anywhere."""
+        """Return the contacts of exactly this topic, in this country or else anywhere."""
         for where in (country, None):
             matching = self._of(topic, where)
             if matching:
@@ -33,13 +33,13 @@ class Contacts:
         return ()
 
     def of_matter(self, topic: str, country: str | None, *, anonymous: bool) -> tuple[Contact, ...]:
-        """Those of a sensitive matter; before them, where wanted, who takes reports without a
-        name."""
+        """Return the contacts of a sensitive matter, those that take anonymous reports first if
+        wanted."""
         unknown = self.anonymous(country) if anonymous else ()
         return tuple(dict.fromkeys((*unknown, *self.find(topic, country))))
 
     def anonymous(self, country: str | None) -> tuple[Contact, ...]:
-        """Those that take reports without a name: in this country, and anywhere."""
+        """Return the contacts that take anonymous reports, in this country and anywhere."""
         matching: list[Contact] = []
         for contact in self._contacts:
             if contact.anonymous and contact.country in (country, None):
@@ -57,7 +57,7 @@ class Contacts:
 
 
 def topic_of(hits: Sequence[Hit]) -> str:
-    """The topic of most of the evidence, nearer the top counting more."""
+    """Return the topic of most of the evidence, higher ranks counting more."""
     weights: Counter[str] = Counter()
     for rank, hit in enumerate(hits, start=1):
         if hit.chunk.topic:
@@ -69,8 +69,7 @@ def topic_of(hits: Sequence[Hit]) -> str:
 
 
 def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Those of the topic that at least two share; none, where each is of another, for then none of
-    them is meant."""
+    """Return the hits of the commonest topic; none if no two hits share one."""
     if not hits:
         return ()
     of_topic: dict[str, list[Hit]] = {}
@@ -81,8 +80,7 @@ def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
 
 
 def read_contacts(path: Path) -> Contacts:
-    """[[contact]] tables with topic, name, mail, phone, country, anonymous; a missing file is an
-    empty list."""
+    """Read the [[contact]] tables of a file, which may be missing."""
     if not path.is_file():
         return Contacts()
     try:

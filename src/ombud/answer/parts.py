@@ -1,6 +1,8 @@
-"""What an answer needs of the workspace."""
+"""What an answer needs of the workspace, and the seconds of its steps."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 from ombud.answer.contacts import Contacts
@@ -13,7 +15,7 @@ from ombud.settings import Settings
 
 
 def no_reader() -> Reader | None:
-    """Where none is wanted."""
+    """Return no reader."""
     return None
 
 
@@ -34,3 +36,33 @@ class AnswerParts(NamedTuple):
     """Whether the reader has time for a question that is unsure, beside those of others."""
     countries: Sequence[str] = ()
     """ISO codes of those for which there are documents."""
+
+
+class StepTimer:
+    """Seconds of the steps of one run; what no step has claimed goes to the next that asks."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Add steps that were measured elsewhere."""
+        self._seconds.update(seconds)
+
+    def rest(self, step: str) -> None:
+        """Attribute the time that no other step has to this step."""
+        claimed = sum(self._seconds.values())
+        self._seconds[step] = self._elapsed() - claimed
+
+    def total(self) -> dict[str, float]:
+        """Return the seconds of all steps and their `total`."""
+        self._seconds.setdefault("signals", 0.0)
+        return {**self._seconds, "total": self._elapsed()}
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._started
+
+
+def rounded(values: Mapping[str, float]) -> dict[str, float]:
+    """Round values to four places for a trace, and leave out NaN."""
+    return {name: round(value, 4) for name, value in values.items() if isfinite(value)}

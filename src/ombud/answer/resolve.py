@@ -1,4 +1,4 @@
-"""Makes one frozen question of what somebody types and what they asked before."""
+"""Resolves what somebody types, and what they asked before, to one frozen question."""
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 from babel.dates import format_date
 
-from ombud.answer import wording
-from ombud.answer.quoting.meant_for.groups import group_words
-from ombud.answer.triage.persons import asks_for_person
+from ombud.answer.languages import wording
+from ombud.answer.quoting.groups import group_words
 from ombud.answer.triage.phrases import pleasantry_of
-from ombud.errors import BadRequest
 from ombud.index import Filter
 from ombud.retrieve import Vocabularies
 from ombud.text import (
@@ -22,63 +20,73 @@ from ombud.text import (
     Phrases,
     analyse,
     country_names,
+    find_first_day,
     find_period,
+    find_service,
     fold,
     message_language,
+    moved,
     named_countries,
     phrase_tables,
-    read_country,
+    split_sentences,
     split_words,
 )
 from ombud.types import Message, Question, ResolvedQuestion
 
 MOST_TURNS = 5
 """Earlier turns that are looked at."""
+MOST_MESSAGES = 4 * MOST_TURNS
+"""Messages among which these are looked for; half of them are answers."""
 LONGEST_TURN = 600
 """Characters that are read of an earlier turn: a pasted mail is no question."""
 FEW_TERMS = 3
-"""Content words up to which a turn may depend on the one before without a word that says so."""
+"""Content words up to which a turn may be a follow-up without a word that says so."""
 END = " ?.!,;"
 FollowUpModel = Callable[[Sequence[str], str], float | None]
 """(earlier questions, turn) -> probability that the turn continues them; None where it cannot
 tell."""
 LEAST_PROBABILITY = 0.5
 LEAST_IF_LIKELY = 0.1
-"""The same of a turn whose words show it, or that names a country or a group of people."""
+"""For a turn whose words show that it follows, or that names a country or a group of people."""
 
 
 class ResolveParts(NamedTuple):
-    """What resolving needs of the workspace."""
+    """The parts of the workspace that resolving needs."""
 
     calendar: Calendar
     countries: Collection[str] = ()
     """ISO codes of those for which there are documents."""
-    known_words: Vocabularies | None = None
+    vocabularies: Vocabularies | None = None
     """None: spelling is not corrected."""
     follow_ups: FollowUpModel | None = None
     """None: follow-ups are recognised by their words alone."""
+    asks_for_person: Callable[[str], bool] = lambda text: False
 
 
 def resolve_question(
     question: Question, parts: ResolveParts, *, is_private: bool = False
 ) -> ResolvedQuestion:
-    """Return the question as it is meant: spelling, subject, country, day.
+    """Resolve spelling, subject, country and day of a question.
 
     A follow-up takes the subject of the asker's last question, never words of an answer. A country
     that a follow-up names, or that the asker says they work in, holds for the rest of the
     conversation."""
-    corrected = _corrected(question, parts.known_words)
+    corrected = Corrected(question.text)
+    if parts.vocabularies:
+        where = Filter(countries=None, reader=question.asker)
+        corrected = parts.vocabularies.correct(question.text, where)
     text = corrected.text
     conversation = _Conversation(parts, question.asker.country or "")
-    for earlier in earlier_questions(question.history):
+    for earlier in earlier_questions(question.history, parts.asks_for_person):
         conversation.add(earlier)
     conversation.add(text)
     topic = conversation.topic
     language = message_language(" ".join((*topic, text)))
     period = conversation.period(language)
+    began = conversation.first_day()
     today = parts.calendar.today
     as_of = question.as_of or (period.day_nearest(today) if period else today)
-    standalone = _with_day(conversation.standalone(text), period, language)
+    standalone = with_day(conversation.standalone(text), period, language)
     return ResolvedQuestion(
         typed=question.text,
         text=text,
@@ -92,26 +100,30 @@ def resolve_question(
         as_of=as_of,
         period=(period.start, period.end) if period else None,
         asked_on=today,
+        began=(began.start, began.end) if began else None,
+        facts=conversation.facts,
         is_private=is_private,
     )
 
 
-def earlier_questions(history: Sequence[Message]) -> list[str]:
+def earlier_questions(
+    history: Sequence[Message], asks_for_person: Callable[[str], bool]
+) -> list[str]:
     """Return what the asker asked before, oldest first.
 
     Greetings and thanks are left out, and so is what was handed to a person or called outside."""
     questions: list[str] = []
-    for message in history:
+    is_turned_away = False
+    for message in reversed(history[-MOST_MESSAGES:]):
         content = message.content[:LONGEST_TURN].strip()
-        if message.role == "user" and content and not _is_no_subject(content):
-            questions.append(content)
-        elif message.role == "assistant" and wording.is_turned_away(message.content):
-            del questions[-1:]
-    return questions[-MOST_TURNS:]
-
-
-def _is_no_subject(text: str) -> bool:
-    return pleasantry_of(text) is not None or asks_for_person(text)
+        if message.role == "assistant":
+            is_turned_away = wording.is_turned_away(message.content)
+        elif message.role == "user" and content and not is_turned_away:
+            if pleasantry_of(content) is None and not asks_for_person(content):
+                questions.append(content)
+            if len(questions) == MOST_TURNS:
+                break
+    return questions[::-1]
 
 
 class _Conversation:
@@ -126,6 +138,10 @@ class _Conversation:
         self._is_country_alone = False
         """The last turn answers in which country the asker works."""
         self.countries: tuple[str, ...] = ()
+        self.began: Period | None = None
+        """When the asker began to work here, as they said last."""
+        self.facts = ""
+        self._service: tuple[int, str] | None = None
 
     @property
     def topic(self) -> tuple[str, ...]:
@@ -133,7 +149,13 @@ class _Conversation:
         return tuple(self._turns[:-1])
 
     def add(self, text: str) -> None:
-        only_country = _country_alone(text, self._parts.countries)
+        """Add the next turn of the asker."""
+        first_day = find_first_day(text, self._parts.calendar)
+        self._service = None if first_day else find_service(text)
+        if first_day:
+            self.began = first_day
+            self.facts = ", ".join(filter(self._is_fact, clauses_of(text)))
+        only_country = country_alone(text, self._parts.countries)
         named = (only_country,) if only_country else named_countries(text)
         self._is_country_alone = bool(only_country) and not self.country
         follows = bool(self._turns) and self._follows(text, only_country)
@@ -145,22 +167,36 @@ class _Conversation:
             self.countries = self._with_own_country(named)
 
     def _with_own_country(self, named: Sequence[str]) -> tuple[str, ...]:
-        known = self._parts.countries
-        others = [code for code in named if code in known or not known]
+        countries = self._parts.countries
+        others = [code for code in named if code in countries or not countries]
         return tuple(filter(None, dict.fromkeys((self.country, *others))))
 
     def _follows(self, text: str, only_country: str) -> bool:
-        if only_country or asks_for_person(text):
+        """Tell whether a turn continues the subject."""
+        if only_country or self._parts.asks_for_person(text) or self._is_fact(text):
             return True
-        has_scope = _has_scope(text)
-        if has_scope and (not _own_terms(text) or follows_by_words(text)):
+        has_scope, is_likely = names_scope(text), follows_by_words(text)
+        if has_scope and (is_likely or not subject_terms(text)):
             return True
         model = self._parts.follow_ups
         probability = model(self._turns, text) if model else None
         if probability is None:
-            return follows_by_words(text)
-        is_likely = has_scope or follows_by_words(text)
-        return probability >= (LEAST_IF_LIKELY if is_likely else LEAST_PROBABILITY)
+            return is_likely
+        return probability >= (LEAST_IF_LIKELY if has_scope or is_likely else LEAST_PROBABILITY)
+
+    def _is_fact(self, text: str) -> bool:
+        """Tell whether a text only says how long the asker has worked here, or replies to what we
+        asked about them."""
+        terms = {term for term in analyse(text) if not term.isdigit()}
+        asks = text.rstrip().endswith("?") or len(terms) > FEW_TERMS
+        is_service = not asks and find_first_day(text, self._parts.calendar) is not None
+        return is_service or wording.is_reply(text)
+
+    def _without_facts(self, text: str) -> str:
+        """Return the clauses that ask something: rules speak of service in other words."""
+        clauses = clauses_of(text)
+        asking = [clause for clause in clauses if not self._is_fact(clause)]
+        return " ".join(asking) if len(asking) < len(clauses) and asking else text
 
     def period(self, language: str) -> Period | None:
         """Return the day or period that the last turn names, else the latest of its subject."""
@@ -170,16 +206,33 @@ class _Conversation:
                 return period
         return None
 
+    def first_day(self) -> Period | None:
+        """Return when the asker began to work here; "after 2 years" is meant for one turn alone."""
+        if self._service is None:
+            return self.began
+        count, unit = self._service
+        day = moved(self._parts.calendar.today, unit, -count)
+        return Period(day, day)
+
     def standalone(self, text: str) -> str:
         """Return the last turn together with its subject."""
+        is_fact = self._is_fact(text)
+        text = self._without_facts(text)
         if not self.topic:
             return text
-        subject = self.topic[0].rstrip(END)
-        if self._is_country_alone:
-            return self.topic[0]
-        if _has_scope(text) or not _own_terms(text):
+        subject = self._without_facts(self.topic[0])
+        if self._is_country_alone or is_fact:
+            return subject
+        subject = subject.rstrip(END)
+        if names_scope(text) or not subject_terms(text):
             return f"{subject}, {text.lstrip(END)}"
         return f"{text.rstrip(END)}? {subject}"
+
+
+def clauses_of(text: str) -> list[str]:
+    """Return what stands between full stops, question marks and commas."""
+    sentences = [text[start:end] for start, end in split_sentences(text, "en")]
+    return [clause for sentence in sentences for clause in sentence.split(", ")]
 
 
 def follows_by_words(text: str) -> bool:
@@ -187,64 +240,43 @@ def follows_by_words(text: str) -> bool:
     words = split_words(fold(text))
     if not words:
         return False
-    for roles in _languages().values():
-        if roles["opens"].values_in(" ".join(words[:4])):
-            return False
     terms = min(len(set(analyse(text, language))) for language in _languages())
     if terms > FEW_TERMS:
-        return _has_scope(text) and _begins_as_follow_up(words)
+        return names_scope(text) and begins_as_follow_up(words)
     refers = any(roles["refers"].values_in(" ".join(words)) for roles in _languages().values())
-    return refers or _begins_as_follow_up(words) or terms < 2
+    return refers or begins_as_follow_up(words) or terms < 2
 
 
-def _begins_as_follow_up(words: Sequence[str]) -> bool:
+def begins_as_follow_up(words: Sequence[str]) -> bool:
     return any(next(roles["begins"].at(words, 0), None) for roles in _languages().values())
 
 
-def _has_scope(text: str) -> bool:
+def names_scope(text: str) -> bool:
     """Tell whether a turn names a country or a group of people."""
     return bool(group_words(text) or named_countries(text))
 
 
-def _own_terms(text: str) -> list[str]:
+def subject_terms(text: str) -> list[str]:
     """Return content words that name neither a country nor a group of people."""
     names = [*country_names(named_countries(text)), *group_words(text)]
     scope = set(analyse(" ".join(names)))
     return [term for term in analyse(text) if term not in scope]
 
 
-def _country_alone(text: str, known: Collection[str]) -> str:
+def country_alone(text: str, countries: Collection[str]) -> str:
     """Return the country of a message that says where somebody works and nothing else."""
-    words = split_words(fold(text).strip(END))
-    rest = [word for word in words if word not in _place_words()]
-    if len(words) == 1 and analyse(words[0]):  # "no" and "it" are words
-        code = _code_of(words[0], known)
-        if code:
-            return code
-    for code in named_countries(text) or known:
+    code = text.strip(END).upper()
+    if code in countries and analyse(code):  # "no" and "it" are words
+        return code
+    rest = [word for word in split_words(fold(text)) if word not in _place_words()]
+    for code in named_countries(text) or countries:
         names = [" ".join(split_words(name)) for name in country_names([code])]
         if " ".join(rest) in names:
             return code
     return ""
 
 
-def _code_of(name: str, known: Collection[str]) -> str:
-    """Return a country code such as "US" if there are documents for it."""
-    try:
-        code = read_country(name)
-    except BadRequest:
-        return ""
-    return code if code in known else ""
-
-
-def _corrected(question: Question, known_words: Vocabularies | None) -> Corrected:
-    if known_words is None:
-        return Corrected(question.text)
-    where = Filter(countries=None, reader=question.asker)
-    return known_words.correct(question.text, where)
-
-
-def _with_day(text: str, period: Period | None, language: str) -> str:
+def with_day(text: str, period: Period | None, language: str) -> str:
     """Add the date of a day that is named by its place in the week or year."""
     if period is None or not period.is_day or period.start is None:
         return text

@@ -1,16 +1,26 @@
 """What can be measured of a question and its evidence before anything is written: the input of
 abstention."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
-from ombud.answer.quoting.choosing import best_stretch
-from ombud.answer.quoting.spans import AnswerSpan, SpanRow, coverage
+import numpy as np
+import numpy.typing as npt
+
+from ombud.answer.quoting.sections import RankedSection
+from ombud.answer.quoting.spans import SpanRow, coverage
+from ombud.errors import ModelError
 from ombud.index import Engine, blocking
+from ombud.models import Embedder
 from ombud.retrieve import SearchResult, chunk_terms, query_terms
 from ombud.types import Hit
 
+ASKABLE = Path(__file__).with_name("policy_likeness.json")
 DEPTH = 5
 """Hits looked at: what is further down rarely decides whether the documents answer."""
 RAREST = 3
@@ -24,27 +34,27 @@ its length."""
 
 
 def measure_signals(
-    terms: Sequence[str], found: SearchResult, engine: Engine, spans: Sequence[SpanRow]
+    terms: Sequence[str], results: SearchResult, engine: Engine, spans: Sequence[SpanRow]
 ) -> dict[str, float]:
-    """Signals, each about 0 to 1, from which the probability is computed that the documents answer.
+    """Measure the signals, about 0 to 1, from which confidence is estimated.
 
-    terms: index terms of the question as it was said. spans: features of the sentences of the
+    terms: index terms of the question as typed. spans: features of the sentences of the
     evidence."""
-    best = found.best
+    best = results.best
     weights = term_weights(terms, engine)
-    terms_of = _terms_of(found.evidence.hits[:DEPTH])
-    unheld = _idf(blocking(engine.stats()).chunks, 0)
-    known = 0
+    terms_of = _terms_of(results.evidence.hits[:DEPTH])
+    rarest = _idf(blocking(engine.stats()).chunks, 0)
+    occurring = 0
     for weight in weights.values():
-        known += weight < unheld
+        occurring += weight < rarest
     total = sum(weights.values()) or 1.0
     return {
         "cosine": max(0.0, best.get("dense", 0.0)),
         "cosine_span": _best(row["cosine"] for row in spans),
-        "coverage_best": _best(coverage(weights, held) for held in terms_of),
+        "coverage_best": _best(coverage(weights, terms_of_hit) for terms_of_hit in terms_of),
         "coverage_all": coverage(weights, set().union(*terms_of)),
-        "known_terms": known / max(1, len(weights)),
-        "rare_held": _rare_held(weights, terms_of),
+        "known_terms": occurring / max(1, len(weights)),
+        "rare_held": rare_coverage(weights, terms_of),
         "length": min(len(weights), LONG) / LONG,
         "sparse_share": best.get("sparse", 0.0) / total,
         "span_match": _best(row["cosine"] * row["terms"] for row in spans),
@@ -52,21 +62,24 @@ def measure_signals(
     }
 
 
-def span_signals(ranked: Sequence[AnswerSpan]) -> dict[str, float]:
-    """How likely the best sentence is to answer, the best stretch of sentences, and all of them.
-
-    ranked: with their likelihoods, best first."""
-    scores = [span.score for span in ranked]
-    stretch = best_stretch(ranked)
+def section_signals(ranked: Sequence[RankedSection]) -> dict[str, float]:
+    """Return how likely the best sentences and sections are to answer. ranked: likeliest first."""
+    scores = sorted((span.score for section in ranked for span in section.spans), reverse=True)
+    sections = [section.likelihood for section in ranked]
     return {
-        "span_best": _logit(max(scores, default=0.0)),
-        "span_second": _logit(sorted(scores)[-2] if len(scores) > 1 else 0.0),
-        "span_stretch": math.sqrt(sum(span.score**2 for span in stretch)),
+        "span_best": _logit(_at(scores, 0)),
+        "span_second": _logit(_at(scores, 1)),
+        "section_best": _at(sections, 0),
+        "section_second": _at(sections, 1),
     }
 
 
+def _at(values: Sequence[float], place: int) -> float:
+    return values[place] if place < len(values) else 0.0
+
+
 def _logit(probability: float) -> float:
-    """On the scale on which small likelihoods differ, kept between -6 and 6."""
+    """Return the logit, clipped to -6 to 6."""
     inside = min(max(probability, 1e-3), 1 - 1e-3)
     return max(-6.0, min(6.0, math.log(inside / (1 - inside))))
 
@@ -79,22 +92,23 @@ def _best(values: Iterable[float]) -> float:
     return max(values, default=0.0)
 
 
-def _rare_held(weights: Mapping[str, float], terms_of: Sequence[set[str]]) -> float:
-    """The largest share of the rarest terms that one hit holds."""
+def rare_coverage(weights: Mapping[str, float], terms_of: Sequence[set[str]]) -> float:
+    """Return the largest share of the rarest terms that one hit has."""
     rarest = sorted(weights, key=lambda term: -weights[term])[:RAREST]
     if not rarest:
         return 0.0
-    return _best(len(held.intersection(rarest)) / len(rarest) for held in terms_of)
+    return _best(len(terms.intersection(rarest)) / len(rarest) for terms in terms_of)
 
 
-def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
-    """Words of a message, as they were written, that none of the passages has: the rarest, in the
-    order of the text."""
-    held = set[str]().union(*_terms_of(hits))
+def missing_terms(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:
+    """Return the rarest words of a message that none of the passages has, in the order of the text.
+    Question words such as "how much" do not count."""
+    text = text[:LONGEST]
+    unknown = set(query_terms(text, engine)).difference(*_terms_of(hits))
     term_of: dict[str, str] = {}
-    for word in WORD.findall(text[:LONGEST]):
+    for word in WORD.findall(text):
         terms = query_terms(word, engine)
-        if len(terms) == 1 and terms[0] not in held:
+        if len(terms) == 1 and terms[0] in unknown:
             term_of[word] = terms[0]
     missing = list(term_of)
     weights = term_weights(list(term_of.values()), engine)
@@ -103,7 +117,8 @@ def unheard(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tu
 
 
 def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:
-    """Inverse document frequency of each term, ln(1 + (N - n + .5) / (n + .5)) as in BM25."""
+    """Return the inverse document frequency of each term, ln(1 + (N - n + .5) / (n + .5)) as in
+    BM25."""
     stats = blocking(engine.stats(list(dict.fromkeys(terms))))
     weights: dict[str, float] = {}
     for term, holders in stats.documents_with.items():
@@ -113,3 +128,35 @@ def term_weights(terms: Sequence[str], engine: Engine) -> dict[str, float]:
 
 def _idf(chunks: int, holders: int) -> float:
     return math.log(1 + (chunks - holders + 0.5) / (holders + 0.5))
+
+
+class AskableWeights(NamedTuple):
+    """Logistic regression on the vector of a message."""
+
+    embedder: str
+    """Fingerprint of the one that made the vectors; with another the signal is unknown."""
+    weight: npt.NDArray[np.float64]
+    bias: float
+
+
+def askable(text: str, embedder: Embedder | None) -> float:
+    """Return the log odds that a message asks what policies answer, not for something done or to
+    come. Not a number where the embedder is not that of the training, or fails."""
+    weights = load_askable()
+    if embedder is None or embedder.fingerprint != weights.embedder:
+        return float("nan")
+    try:
+        (vector,) = embedder.embed([text])
+    except ModelError:
+        return float("nan")
+    return float(np.asarray(vector, np.float64) @ weights.weight + weights.bias)
+
+
+@cache
+def load_askable() -> AskableWeights:
+    content = json.loads(ASKABLE.read_text(encoding="utf-8"))
+    return AskableWeights(
+        embedder=content["embedder"],
+        weight=np.array(content["weight"]),
+        bias=content["bias"],
+    )

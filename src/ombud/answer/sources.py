@@ -17,17 +17,17 @@ def sources_of(
     covers: Mapping[str, str],
     hits: Sequence[Hit] = (),
 ) -> tuple[CitedDocument, ...]:
-    """One a document. Most relevant is what most of the answer rests on, and of two equals what
-    comes first in it.
+    """Return one source per document, the one that most of the answer rests on first.
 
-    covers: chunk id -> what a model says it covers; where it says nothing the headings above the
-    cited text stand. hits: the evidence, which knows where else a passage stands."""
+    covers: chunk id -> a model's line on what it covers; without one the headings are used. hits:
+    the evidence, with the other places of a passage."""
     by_uri: dict[str, list[int]] = {}
     for place, citation in enumerate(citations):
         by_uri.setdefault(citation.uri, []).append(place)
 
     def rank(places: Sequence[int]) -> tuple[int, int]:
-        return -_claims_resting_on(places, claims), places[0]
+        resting = [claim for claim in claims if not set(places).isdisjoint(claim.citations)]
+        return -len(resting), places[0]
 
     sources: list[CitedDocument] = []
     for places in sorted(by_uri.values(), key=rank):
@@ -35,16 +35,16 @@ def sources_of(
         source = CitedDocument(
             title=first.title,
             uri=first.uri,
-            covers=_line([citations[place] for place in places], covers),
+            covers=covers_line([citations[place] for place in places], covers),
             citations=tuple(places),
-            also_in=_copies_of({citations[place].chunk_id for place in places}, hits),
+            also_in=copies_of({citations[place].chunk_id for place in places}, hits),
         )
         sources.append(source)
     return tuple(sources)
 
 
-def _copies_of(chunk_ids: Set[str], hits: Sequence[Hit]) -> tuple[Copy, ...]:
-    """Other documents with the text of these passages, each once."""
+def copies_of(chunk_ids: Set[str], hits: Sequence[Hit]) -> tuple[Copy, ...]:
+    """Return the other documents with the text of these passages, without repetition."""
     by_uri: dict[str, Copy] = {}
     for hit in hits:
         if hit.chunk.id in chunk_ids:
@@ -53,16 +53,8 @@ def _copies_of(chunk_ids: Set[str], hits: Sequence[Hit]) -> tuple[Copy, ...]:
     return tuple(by_uri.values())
 
 
-def _claims_resting_on(places: Sequence[int], claims: Sequence[Claim]) -> int:
-    count = 0
-    for claim in claims:
-        if not set(places).isdisjoint(claim.citations):
-            count += 1
-    return count
-
-
-def _line(cited: Sequence[Citation], covers: Mapping[str, str]) -> str:
-    """What the model says that the first of them covers, else the headings above them."""
+def covers_line(cited: Sequence[Citation], covers: Mapping[str, str]) -> str:
+    """Return the model's line on what the first passage covers, else the passages' headings."""
     line = _headings(cited)
     for citation in cited:
         if citation.chunk_id in covers:

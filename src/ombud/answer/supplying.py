@@ -1,16 +1,16 @@
-"""The ask flow over passages that were supplied, so that composing can be measured apart from
-searching: the same passages for every prompt, or such as should be refused."""
+"""The ask flow for others than employees: over passages that were supplied, so that composing can
+be measured apart from searching, and for an advisor."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ombud.answer.asking import AskRun
-from ombud.answer.clarify import NOWHERE
+from ombud.answer.clarifying import NOWHERE
 from ombud.answer.compose.streaming import OnEvent
 from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Stored
-from ombud.answer.triage import TriageResult
+from ombud.answer.triage.checking import TriageResult
 from ombud.index import Filter
 from ombud.retrieve import SearchResult, by_scope
 from ombud.types import Chunk, Document, Hit, Plan, ResolvedQuestion
@@ -25,9 +25,22 @@ class SuppliedEvidence(NamedTuple):
     """False: whatever the message is, it is answered from these passages or refused over them."""
 
 
+class AdvisorRun(AskRun):
+    """The ask flow for somebody who helps already: nothing is handed over, however grave. What a
+    sensitive message keeps from remote models stays kept."""
+
+    def _triaged(self) -> TriageResult:
+        return _as_ordinary(super()._triaged())
+
+    async def search(self) -> None:
+        """Search without asking an advisor for a country."""
+        await super().search()
+        self.elsewhere = NOWHERE
+
+
 class EvidenceRun(AskRun):
-    """Answers from these passages and no others. How sure it is without a chat model rests on what
-    the index finds too, for that is what confidence was fitted on."""
+    """Answers from the supplied passages alone. Without a chat model the index is searched as well,
+    because confidence was fitted on such searches."""
 
     def __init__(
         self,
@@ -39,8 +52,9 @@ class EvidenceRun(AskRun):
         *,
         supplied: SuppliedEvidence,
     ) -> None:
-        known = parts._replace(stored=_with_supplied(parts.stored, supplied.hits))
-        super().__init__(resolved, plan, where, known, on_event)
+        with_supplied = parts._replace(stored=_with_supplied(parts.stored, supplied.hits))
+        chunks = plan.model_copy(update={"evidence": "chunk"})
+        super().__init__(resolved, chunks, where, with_supplied, on_event)
         self.supplied = supplied
 
     async def triage(self) -> None:
@@ -51,40 +65,43 @@ class EvidenceRun(AskRun):
 
     def _triaged(self) -> TriageResult:
         triaged = super()._triaged()
-        if self.supplied.triage:
-            return triaged
-        return triaged._replace(label="ordinary", matter=None, injected=False)
+        return triaged if self.supplied.triage else _as_ordinary(triaged)
 
     async def search(self) -> None:
-        """Without a chat model the index is searched as ever, for what its answer tells of the
-        question, and what it finds is left aside."""
-        self.found = SearchResult(plan=self.plan)
+        """Search the index for signals where there is no chat model, and put the supplied evidence
+        in place of the hits."""
+        self.results = SearchResult(plan=self.plan)
         if self.parts.chat is None:
             await super().search()
             self.elsewhere = NOWHERE
-        self.found = self.found._replace(
+        self.results = self.results._replace(
             evidence=by_scope(self.supplied.hits),
-            degraded=(*self.found.degraded, NOTE),
+            degraded=(*self.results.degraded, NOTE),
         )
 
 
+def _as_ordinary(triaged: TriageResult) -> TriageResult:
+    """Return triage of a message that is answered or refused, whatever it tells: nothing is handed
+    over and nobody is offered."""
+    return TriageResult(scores=triaged.scores)
+
+
 def _with_supplied(stored: Stored, hits: Sequence[Hit]) -> Callable[[str, str], Document | None]:
-    """Documents that are no longer kept in that version, or never were, hold what was supplied of
-    them."""
+    """Return a lookup that falls back to the supplied text for documents no longer stored."""
     supplied: dict[tuple[str, str], list[Chunk]] = {}
     for hit in hits:
         supplied.setdefault((hit.chunk.document_id, hit.chunk.version), []).append(hit.chunk)
 
     def find(document_id: str, version: str) -> Document | None:
-        kept = stored(document_id, version)
+        document = stored(document_id, version)
         chunks = supplied.get((document_id, version), [])
-        return kept if kept or not chunks else _document(chunks)
+        return document if document or not chunks else _document(chunks)
 
     return find
 
 
 def _document(chunks: Sequence[Chunk]) -> Document:
-    """Its text where chunks cover it, blank elsewhere."""
+    """Rebuild a document from its chunks, blank between them."""
     letters = [" "] * max(chunk.start + len(chunk.text) for chunk in chunks)
     for chunk in chunks:
         letters[chunk.start : chunk.start + len(chunk.text)] = chunk.text

@@ -1,7 +1,8 @@
 """The only place where parts are chosen and joined.
 
-A question needs a workspace and `asking`; the rest is imported when it is first used, and with it
-the rooms that read documents (.07 s)."""
+A question needs a workspace and `asking`; the rest, with the rooms that read documents, is imported
+on first use.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from ombud.registry import imported_later
 if TYPE_CHECKING:
     from ombud.app import library
     from ombud.app.admin import (
+        datasets,
         drafting,
         flagging,
         inspecting,
         jobs,
         overview,
+        production,
         prompting,
         rating,
         studying,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
         verify_audit,
     )
     from ombud.app.audit.certify import certificate_json, certify_deletion
+    from ombud.app.audit.exporting import export_of
     from ombud.app.audit.forgetting import erase_of, expire, run_expiry
     from ombud.app.audit.replaying import replay_answer, replayed_json
     from ombud.app.audit.usage import find_usage, usage_json
@@ -41,9 +45,9 @@ if TYPE_CHECKING:
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
-    from ombud.app.handoff import advising, caring, conversing, relaying
+    from ombud.app.handoff import advising, caring, conversing, sharing
     from ombud.app.handoff.exporting import markdown_of
-    from ombud.app.identity import callers, people, provider, signing_in
+    from ombud.app.identity import callers, people, provider, provisioning, sessions, signing_in
     from ombud.app.publishing.checking import DraftCheck, check_drafts
     from ombud.app.publishing.drafts import DraftChoices, PolicyDraft
     from ombud.app.publishing.publications import (
@@ -54,7 +58,7 @@ if TYPE_CHECKING:
     )
     from ombud.app.publishing.questions import QuestionChoices
     from ombud.app.publishing.report import check_html, check_json, check_markdown
-    from ombud.app.publishing.rounds import keep_round, with_drafts
+    from ombud.app.publishing.rounds import store_round, with_drafts
     from ombud.app.purging import run_purges
     from ombud.app.schedule import every, report_line, run_every, run_schedule
     from ombud.app.sources import configured_sources, record_folder
@@ -70,17 +74,21 @@ if TYPE_CHECKING:
         watch,
     )
     from ombud.app.target import LocalTarget
-    from ombud.app.watching.asking import run_watch, watch_once
+    from ombud.app.watching.asking import DEVIATIONS, run_watch, watch_once
+    from ombud.app.watching.judges import asker_for, embed_of, judge_of
+    from ombud.app.watching.live import judge_live
 
 __getattr__ = imported_later(
     __name__,
     {
         "admin": [
+            "datasets",
             "drafting",
             "flagging",
             "inspecting",
             "jobs",
             "overview",
+            "production",
             "prompting",
             "rating",
             "studying",
@@ -94,6 +102,7 @@ __getattr__ = imported_later(
             "verify_audit",
         ],
         "audit.certify": ["certificate_json", "certify_deletion"],
+        "audit.exporting": ["export_of"],
         "audit.forgetting": ["erase_of", "expire", "run_expiry"],
         "audit.replaying": ["replay_answer", "replayed_json"],
         "audit.usage": ["find_usage", "usage_json"],
@@ -103,9 +112,9 @@ __getattr__ = imported_later(
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "backups.restoring": ["restore_backup"],
         "backups.writing": ["write_backup"],
-        "handoff": ["advising", "caring", "conversing", "relaying"],
+        "handoff": ["advising", "caring", "conversing", "sharing"],
         "handoff.exporting": ["markdown_of"],
-        "identity": ["callers", "people", "provider", "signing_in"],
+        "identity": ["callers", "people", "provider", "provisioning", "sessions", "signing_in"],
         "graph": ["graph_around", "graph_stats"],
         "publishing.checking": ["DraftCheck", "check_drafts"],
         "publishing.drafts": ["DraftChoices", "PolicyDraft"],
@@ -117,7 +126,7 @@ __getattr__ = imported_later(
         ],
         "publishing.questions": ["QuestionChoices"],
         "publishing.report": ["check_html", "check_json", "check_markdown"],
-        "publishing.rounds": ["keep_round", "with_drafts"],
+        "publishing.rounds": ["store_round", "with_drafts"],
         "backups.migrating": ["migrate"],
         "purging": ["run_purges"],
         "schedule": ["every", "report_line", "run_every", "run_schedule"],
@@ -135,89 +144,8 @@ __getattr__ = imported_later(
             "watch",
         ],
         "target": ["LocalTarget"],
-        "watching.asking": ["run_watch", "watch_once"],
+        "watching.asking": ["DEVIATIONS", "run_watch", "watch_once"],
+        "watching.judges": ["asker_for", "embed_of", "judge_of"],
+        "watching.live": ["judge_live"],
     },
 )
-__all__ = [
-    "PROMPTS",
-    "DraftCheck",
-    "DraftChoices",
-    "Gaps",
-    "LocalTarget",
-    "PolicyDraft",
-    "Publication",
-    "QuestionChoices",
-    "Workspace",
-    "advising",
-    "asking",
-    "callers",
-    "caring",
-    "certificate_json",
-    "certify_deletion",
-    "chain_head",
-    "check_all",
-    "check_drafts",
-    "check_html",
-    "check_json",
-    "check_markdown",
-    "configured_sources",
-    "conversing",
-    "create_workspace",
-    "drafting",
-    "erase_of",
-    "every",
-    "expire",
-    "find_gaps",
-    "find_usage",
-    "flagging",
-    "former_sources",
-    "gaps_json",
-    "graph_around",
-    "graph_stats",
-    "index_stats",
-    "inspecting",
-    "jobs",
-    "keep_round",
-    "library",
-    "list_publications",
-    "list_records",
-    "markdown_of",
-    "measuring",
-    "migrate",
-    "optimize_index",
-    "overview",
-    "people",
-    "prompting",
-    "provider",
-    "publish_drafts",
-    "rating",
-    "rebuild_workspace",
-    "record_folder",
-    "relaying",
-    "render_gaps",
-    "replay_answer",
-    "replayed_json",
-    "report_line",
-    "restore_backup",
-    "run_every",
-    "run_expiry",
-    "run_purges",
-    "run_schedule",
-    "run_sync",
-    "run_watch",
-    "run_work_process",
-    "show_record",
-    "signing_in",
-    "studying",
-    "sync_all",
-    "sync_progress",
-    "trying",
-    "undo_publication",
-    "usage_json",
-    "verified_json",
-    "verify_audit",
-    "watch",
-    "watch_once",
-    "with_drafts",
-    "write_backup",
-]

@@ -1,4 +1,4 @@
-"""Asking a workspace: the plan and the filter of a question, its answer, and what is kept of it."""
+"""Answers questions and searches: plan, filter, answer, and storage of the answer."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -28,9 +28,10 @@ from ombud.app.handoff.turns import BegunTurn, begin_turn, interrupt_turn
 from ombud.app.spending import path_of, with_calls
 from ombud.app.workspace import Workspace
 from ombud.cpu_time import run_apart
+from ombud.deadlines import within
 from ombud.errors import BadRequest, OmbudError, UnknownName
 from ombud.index import Filter
-from ombud.models import recorded
+from ombud.models import paid_by, recorded
 from ombud.retrieve import (
     SearchParts,
     SearchResult,
@@ -42,7 +43,6 @@ from ombud.store import (
     is_sensitive_conversation,
     last_messages,
     read_answer,
-    read_reasoning,
 )
 from ombud.store import new_conversation as add_conversation
 from ombud.types import (
@@ -63,12 +63,13 @@ from ombud.types import (
 )
 
 MakeAnswer = Callable[..., Coroutine[Any, Any, tuple[Answer, str]]]
+FallBack = Callable[[], Coroutine[Any, Any, Person]]
 TURNS = 10
-"""Turns of a stored conversation that an answer looks back on."""
+"""Turns of a stored conversation that an answer considers."""
 
 
-class _GuardedSearch(NamedTuple):
-    """A question, and what it is searched for with."""
+class GuardedSearch(NamedTuple):
+    """A resolved question, and the text that may leave this machine."""
 
     question: Question
     knowledge: SearchParts
@@ -85,39 +86,41 @@ async def ask(
     keep: bool = True,
     message_key: str = "",
     flow: Callable[..., AskRun] = AskRun,
+    fall_back: FallBack | None = None,
 ) -> Answer:
-    """Answer, and keep the answer.
+    """Answer a question and store the answer.
 
-    conversation_id: adds its last ten turns, unless the question has history. on_event: gets claims
-    while a chat model is still writing them. message_key: UUID of the sender; the same again in a
-    conversation is the same question, and has the same answer. flow: AdvisorRun where an advisor
-    asks for an employee. Raises UnknownName for a persona,
-    strategy or component that does not exist, NotFound for a conversation, IllegalTransition for
-    one that a person has taken over.
+    conversation_id: adds its last ten turns, unless the question brings its history. on_event:
+    receives claims while a chat model still writes. message_key: UUID made by the sender; a
+    repeated key in a conversation is the same question with the same answer. flow: AdvisorRun if an
+    advisor asks for an employee. fall_back: gives another asker if this one may read nothing that
+    answers. Raises UnknownName for an unknown persona, strategy or component,
+    NotFound for a conversation, IllegalTransition for one that a person has taken over.
     """
-    question = await asyncio.to_thread(_with_history, workspace, question, conversation_id)
+    question = await asyncio.to_thread(with_history, workspace, question, conversation_id)
     is_private = was_handed_over(question.history)
-    question = _looking_back(question)
+    question = limit_history(question)
     make = partial(
-        _make_answer,
+        make_answer,
         workspace,
-        question,
         plan=plan or {},
         conversation_id=conversation_id,
         is_private=is_private,
         keep=keep,
         flow=flow,
     )
-    answer = partial(_answer, workspace, question, make, keep=keep)
+    answer = partial(make_and_store, workspace, question, make, keep=keep, fall_back=fall_back)
     if not conversation_id or not keep:
         return await answer(on_event=on_event, begun=None)
     begin = partial(begin_turn, workspace, conversation_id, question.text, message_key)
     begun = asyncio.create_task(asyncio.to_thread(begin))
-    answering = asyncio.create_task(answer(on_event=_held(on_event, begun), begun=begun))
+    answering = asyncio.create_task(
+        answer(on_event=buffer_until_stored(on_event, begun), begun=begun)
+    )
     try:
         turn = await asyncio.shield(begun)
         return turn.answer or await answering
-    except BaseException:  # whoever stops it or whatever fails, it may be asked again
+    except BaseException:  # cancelled or failed, the question may be asked again
         answering.cancel()
         with suppress(OmbudError):
             await begun
@@ -135,35 +138,37 @@ async def ask_from(
     plan: Mapping[str, Any] | None = None,
     on_event: OnEvent | None = None,
 ) -> Answer:
-    """Answer from supplied passages instead of a search, for the lab. Nothing of it is kept: nobody
-    was told it."""
+    """Answer from supplied passages instead of a search, for the lab. The answer is not stored,
+    because nobody received it."""
     flow = partial(EvidenceRun, supplied=supplied)
     return await ask(workspace, question, plan=plan, on_event=on_event, keep=False, flow=flow)
 
 
-def _held(on_event: OnEvent | None, begun: "asyncio.Task[BegunTurn]") -> OnEvent | None:
-    """The same, told once the question is kept: one that may not be asked has no events."""
+def buffer_until_stored(
+    on_event: OnEvent | None, begun: "asyncio.Task[BegunTurn]"
+) -> OnEvent | None:
+    """Buffer events until the question is stored: a question that is refused has no events."""
     if on_event is None:
         return None
     tell = on_event
-    held: list[tuple[str, dict[str, Any]]] = []
+    buffered: list[tuple[str, dict[str, Any]]] = []
 
     def later(name: str, data: dict[str, Any]) -> None:
         if begun.done():
             tell(name, data)
         else:
-            held.append((name, data))
+            buffered.append((name, data))
 
     def release(_: "asyncio.Task[BegunTurn]") -> None:
         if not begun.cancelled() and begun.exception() is None and begun.result().answer is None:
-            for name, data in held:
+            for name, data in buffered:
                 tell(name, data)
 
     begun.add_done_callback(release)
     return later
 
 
-async def _answer(
+async def make_and_store(
     workspace: Workspace,
     question: Question,
     make: MakeAnswer,
@@ -171,22 +176,28 @@ async def _answer(
     keep: bool,
     on_event: OnEvent | None,
     begun: "asyncio.Task[BegunTurn] | None",
+    fall_back: FallBack | None,
 ) -> Answer:
-    """begun: the keeping of the question, which goes on beside its answering."""
-    make = partial(make, on_event=_on_this_loop(on_event))
-    answer, reasoning = await run_apart(make)
+    """Make an answer and store it. begun: stores the question at the same time."""
+    make = partial(make, on_event=on_this_loop(on_event))
+    with within(workspace.settings.models.timeout_seconds):
+        answer, reasoning = await run_apart(partial(make, question))
+        if fall_back and not answer.is_answered:
+            question = question.model_copy(update={"asker": await fall_back()})
+            answer, reasoning = await run_apart(partial(make, question))
     if begun is not None:
         turn = await asyncio.shield(begun)
         if turn.answer:
             return turn.answer
+        answer = answer.model_copy(update={"question_id": turn.question_id})
     if keep:
-        await asyncio.to_thread(_keep, workspace, question, answer, reasoning)
+        await asyncio.to_thread(store_answer, workspace, question, answer, reasoning)
         for hear in workspace.listeners:
             hear(answer)
     return answer
 
 
-async def _make_answer(
+async def make_answer(
     workspace: Workspace,
     question: Question,
     *,
@@ -197,24 +208,27 @@ async def _make_answer(
     flow: Callable[..., AskRun],
     on_event: OnEvent | None,
 ) -> tuple[Answer, str]:
-    """Answer without keeping anything, and return the model's reasoning beside it.
-
-    Runs on a thread of its own: it may read the store and work on texts without a detour."""
+    """Answer without storing anything, and return the model's reasoning as well. Runs on its own
+    thread, so it may read the store and process texts directly."""
     workspace.follow_index()
-    is_private = is_private or _is_known_private(workspace, conversation_id)
+    is_private = is_private or is_conversation_private(workspace, conversation_id)
     resolved = resolve(workspace, question, is_private=is_private)
     planned = plan_of(workspace, resolved.asker, plan, served=keep)
     workspace.expect_reading(planned.plan)
     where = filter_of(resolved, planned.plan)
     parts = workspace.answering_for(planned.plan)
-    with workspace.reading_place(served=keep) as may_read, recorded() as calls:
+    with (
+        workspace.reading_place(served=keep) as may_read,
+        recorded() as calls,
+        paid_by(question.asker),
+    ):
         parts = parts._replace(may_read=may_read)
         run = flow(resolved, planned.plan, where, parts, on_event)
         answer = await run.answer()
         if answer.trace.queries and not answer.trace.evidence:
             workspace.check_index()
-    hidden = _hidden_note(run.elsewhere, planned.plan)
-    dated = _out_of_force_notes(workspace.today(), answer.citations)
+    hidden = hidden_note(run.elsewhere, planned.plan)
+    dated = out_of_force_notes(workspace.today(), answer.citations)
     notes = (*answer.trace.notes, *hidden, *dated)
     trace = answer.trace.model_copy(update={"notes": notes, "variant": planned.variant})
     is_written = run.body is not None and run.body.is_written
@@ -222,11 +236,11 @@ async def _make_answer(
     answer = answer.model_copy(
         update={"conversation_id": conversation_id, "trace": with_calls(trace, calls, path)}
     )
-    offer = offer_of(answer, question, workspace.settings.handoff, workspace.store)
+    offer = offer_of(answer, question, workspace.settings, workspace.store)
     return answer.model_copy(update={"offer": offer}), run.reasoning
 
 
-def _on_this_loop(on_event: OnEvent | None) -> OnEvent | None:
+def on_this_loop(on_event: OnEvent | None) -> OnEvent | None:
     """Call the listener on the loop of the caller, in order, whichever thread has news."""
     if on_event is None:
         return None
@@ -249,29 +263,31 @@ async def search(
     history: Sequence[Message] = (),
     plan: Mapping[str, Any] | None = None,
 ) -> tuple[Evidence, Trace]:
-    """The passages alone, best first, and how they were found. Raises UnknownName as `ask` does."""
+    """Return the passages alone, best first, and how they were retrieved. Raises UnknownName as
+    `ask` does."""
     request = dict(plan or {})
     if k is not None:
         request["k"] = k
     if mode is not None:
         request["mode"] = mode
-    _check_history(history)
+    check_history(history)
     question = Question(text=query, asker=person, history=tuple(history), as_of=as_of)
     is_private = was_handed_over(history)
-    question = _looking_back(question)
-    return await run_apart(partial(_search, workspace, question, request, is_private))
+    question = limit_history(question)
+    with within(workspace.settings.models.timeout_seconds):
+        return await run_apart(partial(search_passages, workspace, question, request, is_private))
 
 
-async def _search(
+async def search_passages(
     workspace: Workspace, question: Question, request: Mapping[str, Any], is_private: bool
 ) -> tuple[Evidence, Trace]:
-    """Runs on a thread of its own, as `_make_answer` does."""
+    """Search on a thread of its own, as `make_answer` does."""
     workspace.follow_index()
     resolved = resolve(workspace, question, is_private=is_private)
     planned = plan_of(workspace, resolved.asker, request)
     where = filter_of(resolved, planned.plan)
-    with recorded() as calls:
-        guarded = _guarded(workspace, resolved)
+    with recorded() as calls, paid_by(question.asker):
+        guarded = check_search(workspace, resolved)
         result = await search_index(guarded.question, planned.plan, where, guarded.knowledge)
         if not result.evidence.hits:
             workspace.check_index()
@@ -279,28 +295,25 @@ async def _search(
         elsewhere = rules_elsewhere(guarded.question, result, where, parts)
     result = result._replace(degraded=(*guarded.degraded, *result.degraded))
     chunks = [hit.chunk for hit in result.evidence.hits]
-    dated = _out_of_force_notes(workspace.today(), chunks)
-    hidden = _hidden_note(elsewhere, planned.plan)
+    dated = out_of_force_notes(workspace.today(), chunks)
+    hidden = hidden_note(elsewhere, planned.plan)
     notes = (*hidden, *dated)
-    trace = _search_trace(workspace, result, notes, planned.variant)
+    trace = search_trace(workspace, result, notes, planned.variant)
     return result.evidence, with_calls(trace, calls)
 
 
 def plan_of(
     workspace: Workspace, person: Person, request: Mapping[str, Any], *, served: bool = True
 ) -> Planned:
-    """The plan of a person's question.
-
-    Its persona is the one that the request names, else the person's, else the settings'. Raises
-    UnknownName for a persona or a component that does not exist.
-    """
+    """Return the plan of a person's question. The persona comes from the request, else from the
+    person, else from the settings. Raises UnknownName for an unknown persona or component."""
     planned = plan_for(workspace.flagged, person, request, served=served)
     for persona in (person.persona, planned.plan.persona):
         if persona not in workspace.personas:
-            known = ", ".join(workspace.personas)
-            raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {known}.")
+            names = ", ".join(workspace.personas)
+            raise UnknownName(f"No persona is called `{persona}`.", hint=f"Known: {names}.")
     check_components(planned.plan.components, workspace.prompts)
-    if person.persona == DEFAULT_PERSONA or "persona" in planned.plan.pinned:
+    if person.persona == DEFAULT_PERSONA or "persona" in request:
         return planned
     own_persona = planned.plan.model_copy(update={"persona": person.persona})
     return planned._replace(plan=own_persona)
@@ -309,8 +322,8 @@ def plan_of(
 def resolve(
     workspace: Workspace, question: Question, *, is_private: bool = False
 ) -> ResolvedQuestion:
-    """Return the question as everything after it reads it. is_private: the conversation is known
-    to hold something sensitive."""
+    """Resolve the question once for all later steps. is_private: the conversation contains
+    something sensitive."""
     wants_privacy = workspace.settings.models.sensitive != "allowed"
     if wants_privacy and not is_private and question.history:
         is_private = follows_sensitive(question.history, workspace.answering.triage)
@@ -341,26 +354,19 @@ def new_conversation(workspace: Workspace, person: Person) -> str:
 
 
 def messages(workspace: Workspace, conversation_id: str) -> list[Message]:
-    """Raises NotFound."""
+    """Return the messages of a conversation. Raises NotFound."""
     return last_messages(workspace.store, conversation_id)
 
 
 def stored_answer(workspace: Workspace, answer_id: str) -> Answer:
-    """Raises NotFound."""
+    """Return an answer. Raises NotFound."""
     return read_answer(workspace.store, answer_id)
 
 
-def stored_reasoning(workspace: Workspace, answer_id: str) -> str:
-    """What the model thought before it; for the operator, and shown to nobody who asks."""
-    return read_reasoning(workspace.store, answer_id)
-
-
-def _with_history(
-    workspace: Workspace, question: Question, conversation_id: str | None
-) -> Question:
-    """The question with the messages before it, those that it brings or those that are stored.
-    Raises BadRequest for more than a conversation has, NotFound for an unknown conversation."""
-    _check_history(question.history)
+def with_history(workspace: Workspace, question: Question, conversation_id: str | None) -> Question:
+    """Add the earlier messages, either those of the question or the stored ones. Raises BadRequest
+    for too many, NotFound for an unknown conversation."""
+    check_history(question.history)
     if not conversation_id:
         return question
     turns = 0 if question.history else TURNS  # an unknown conversation is an error either way
@@ -370,12 +376,12 @@ def _with_history(
     return question.model_copy(update={"history": tuple(history)})
 
 
-def _looking_back(question: Question) -> Question:
-    """The question with as much of its history as an answer looks back on."""
+def limit_history(question: Question) -> Question:
+    """Shorten the history to the turns that an answer considers."""
     return question.model_copy(update={"history": recent_history(question.history)})
 
 
-def _check_history(history: Sequence[Message]) -> None:
+def check_history(history: Sequence[Message]) -> None:
     if len(history) > MOST_MESSAGES:
         raise BadRequest(
             f"A question may bring at most {MOST_MESSAGES} earlier messages, not {len(history):,}.",
@@ -389,38 +395,39 @@ def _check_history(history: Sequence[Message]) -> None:
         )
 
 
-def _keep(workspace: Workspace, question: Question, answer: Answer, reasoning: str) -> None:
+def store_answer(workspace: Workspace, question: Question, answer: Answer, reasoning: str) -> None:
     setup = measuring.setup(workspace)
-    is_asked = answer.conversation_id is not None
-    add_turn(workspace.store, question, answer, setup, reasoning, is_asked=is_asked)
+    is_stored = answer.conversation_id is not None
+    add_turn(workspace.store, question, answer, setup, reasoning, question_is_stored=is_stored)
 
 
-def _is_known_private(workspace: Workspace, conversation_id: str | None) -> bool:
-    """Also where what was sensitive lies further back than the turns that are looked at."""
+def is_conversation_private(workspace: Workspace, conversation_id: str | None) -> bool:
+    """Tell whether any message of the conversation was sensitive, even before the turns that are
+    considered."""
     if not conversation_id or workspace.settings.models.sensitive == "allowed":
         return False
     return is_sensitive_conversation(workspace.store, conversation_id)
 
 
-def _guarded(workspace: Workspace, resolved: ResolvedQuestion) -> _GuardedSearch:
-    """What is not answered needs triage only where something could leave this machine."""
+def check_search(workspace: Workspace, resolved: ResolvedQuestion) -> GuardedSearch:
+    """Triage a search only if something could leave this machine."""
     knowledge = workspace.index
     if workspace.settings.models.sensitive == "allowed" or not remote_names(knowledge):
-        return _GuardedSearch(resolved.for_search(), knowledge)
+        return GuardedSearch(resolved.for_search(), knowledge)
     guarded = guard_search(resolved, workspace.answering)
-    return _GuardedSearch(guarded.question, guarded.parts.knowledge, guarded.degraded)
+    return GuardedSearch(guarded.question, guarded.parts.knowledge, guarded.degraded)
 
 
-def _hidden_note(elsewhere: ElsewhereRules, plan: Plan) -> tuple[str, ...]:
-    """Without a country only global documents speak; say how much that left out."""
+def hidden_note(elsewhere: ElsewhereRules, plan: Plan) -> tuple[str, ...]:
+    """Note how many documents were left out because the asker has no country."""
     if not elsewhere.passages:
         return ()
     passages = f"{elsewhere.passages} of the best {plan.k} passages are of single countries"
     return (f"{passages}; name a country to see them.",)
 
 
-def _out_of_force_notes(today: date, passages: Sequence[Chunk | Citation]) -> tuple[str, ...]:
-    """Who asks for another day must not take what was the rule then for what it is now."""
+def out_of_force_notes(today: date, passages: Sequence[Chunk | Citation]) -> tuple[str, ...]:
+    """Warn that rules of another day may not be those of today."""
     notes: dict[str, None] = {}
     for passage in passages:
         name = f"{passage.title} ({passage.uri})"
@@ -431,7 +438,7 @@ def _out_of_force_notes(today: date, passages: Sequence[Chunk | Citation]) -> tu
     return tuple(notes)
 
 
-def _search_trace(
+def search_trace(
     workspace: Workspace, result: SearchResult, notes: tuple[str, ...], variant: str
 ) -> Trace:
     seconds = {step: round(seconds, 4) for step, seconds in result.seconds.items()}

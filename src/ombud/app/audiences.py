@@ -1,6 +1,6 @@
-"""For which countries, roles, grades and contracts there are documents.
+"""Countries, roles, grades and contracts that documents are written for.
 
-Looked up for every question, so it is kept while nothing changes.
+Every question needs them, so they are cached until the index changes.
 """
 
 import time
@@ -10,21 +10,21 @@ from typing import NamedTuple
 from ombud.store import Store, written_for
 
 SECONDS = 5.0
-"""How old an answer may be although the index says that nothing has changed: it changes a moment
-before the store."""
+"""Maximum age of a cached value although the index is unchanged: the index changes a moment before
+the store."""
 
 Audiences = dict[str, list[str]]
 """`countries`, `roles`, `grades` and `contracts`, each sorted."""
 
 
-class _Lookup(NamedTuple):
+class Lookup(NamedTuple):
     version: str
     at: float
     audiences: Audiences
 
 
 class KnownAudiences:
-    """version: what changes with the index."""
+    """A cache of the audiences. version: changes with the index."""
 
     def __init__(
         self, store: Store, version: Callable[[], str], clock: Callable[[], float] = time.monotonic
@@ -32,25 +32,23 @@ class KnownAudiences:
         self._store = store
         self._version = version
         self._clock = clock
-        self._last: _Lookup | None = None
+        self._last: Lookup | None = None
 
     def current(self) -> Audiences:
         version = self._version()
-        if self._last and self._holds(self._last, version):
-            return self._last.audiences
+        last = self._last
+        if last and last.version == version and self._clock() - last.at < SECONDS:
+            return last.audiences
         at = self._clock()
         audiences: Audiences = {}
         for name, values in written_for(self._store).items():
             audiences[name] = sorted(values)
-        self._last = _Lookup(version, at, audiences)
+        self._last = Lookup(version, at, audiences)
         return audiences
-
-    def _holds(self, lookup: _Lookup, version: str) -> bool:
-        return lookup.version == version and self._clock() - lookup.at < SECONDS
 
 
 class SeenVersion:
-    """The version of the index that something kept in memory belongs to."""
+    """The version of the index that cached data belongs to."""
 
     def __init__(self, version: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._version = version
@@ -59,8 +57,8 @@ class SeenVersion:
         self._read = self._changed
 
     def is_due(self, version: str) -> bool:
-        """Whether it is to be read anew: at a change, and once more a little after it, when the
-        store has it too."""
+        """Tell whether to read again: at a change, and once more soon after it, when the store has
+        changed as well."""
         now = self._clock()
         if version != self._version:
             self._version = version

@@ -1,4 +1,4 @@
-"""What `ombud doctor` looks at: each check says what is, and what to do where it is not right."""
+"""The checks of `ombud doctor`: each reports the state, and how to repair it."""
 
 import asyncio
 import os
@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from ombud.answer import remote_names
 from ombud.app.flags import PROMPTS, check_flags
+from ombud.app.sources import open_configured
 from ombud.app.workspace import Workspace
 from ombud.errors import OmbudError
+from ombud.handoff import open_tickets
 from ombud.index import blocking
 from ombud.masking import mask_secrets
 from ombud.models import ChatReply, Reranker, open_reranker, route_of_part
@@ -24,14 +26,16 @@ from ombud.store import list_documents, list_sources, spent_on
 
 ROOM = 1 << 30
 BY_CHAT = {"listwise", "pointwise"}
-"""Rerankers of the plan that ask a chat model."""
+"""Rerankers that call a chat model."""
 BY_PAIRS = "cross-encoder"
-"""The one that asks what models.reranker names."""
+"""The reranker that uses models.reranker."""
 SAMPLE = ("How much leave?", ("Employees have leave.", "Hotels are booked."))
-"""A question, and texts to be scored against it."""
+"""A question, and texts to score against it."""
 
 
 class Check(NamedTuple):
+    """The result of one check."""
+
     name: str
     ok: bool
     said: str
@@ -39,31 +43,29 @@ class Check(NamedTuple):
 
 
 class Ready(BaseModel):
-    """What a model says when it is asked whether it works."""
+    """A model's reply to the question whether it works."""
 
     ready: bool
 
 
 def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
-    """Check after check, as they are done; nothing is changed.
-
-    ask: one real call of every chat model, and of a reranker that is no folder; without it none is
-    called.
-    """
+    """Yield each check when it is done; nothing is changed. ask: call every chat model, and a
+    reranker that is a service, once."""
     yield Check("workspace", True, str(workspace.home))
-    yield _space(workspace)
+    yield check_space(workspace)
     looks: dict[str, Callable[[Workspace], Check]] = {
-        "store": _store,
-        "permissions": _permissions,
-        "embedder": _embedder,
-        "index": _index,
-        "chat model": _chat,
-        "reranker": partial(_reranker, ask=ask),
-        "privacy": _privacy,
-        "request routes": _traffic,
-        "flags": _flags,
-        "prompts": _prompts,
-        "sources": _sources,
+        "store": check_store,
+        "permissions": check_permissions,
+        "embedder": check_embedder,
+        "index": check_index,
+        "chat model": check_chat,
+        "reranker": partial(check_reranker, ask=ask),
+        "privacy": check_privacy,
+        "request routes": check_traffic,
+        "flags": check_flag_layers,
+        "prompts": check_prompts,
+        "sources": check_sources,
+        "tickets": check_tickets,
     }
     for name, look in looks.items():
         try:
@@ -71,10 +73,10 @@ def check_all(workspace: Workspace, ask: bool = False) -> Iterator[Check]:
         except OmbudError as failed:
             yield Check(name, False, f"{failed} {failed.detail}".strip(), failed.hint)
     if ask:
-        yield from _ask_models(workspace)
+        yield from call_models(workspace)
 
 
-def _space(workspace: Workspace) -> Check:
+def check_space(workspace: Workspace) -> Check:
     folder = workspace.data if workspace.data.exists() else workspace.home
     if not os.access(folder, os.W_OK):
         return Check("disk", False, f"{folder} cannot be written.", "Check its permissions.")
@@ -84,14 +86,14 @@ def _space(workspace: Workspace) -> Check:
     return Check("disk", enough, f"{free / 2**30:.1f} GiB free", hint)
 
 
-def _store(workspace: Workspace) -> Check:
+def check_store(workspace: Workspace) -> Check:
     count = len(list_documents(workspace.store))
     address = mask_secrets(workspace.settings.store.url).rpartition("@")[2]
     place = address or "SQLite in .ombud"
     return Check("store", True, f"{place}, {count} documents")
 
 
-def _permissions(workspace: Workspace) -> Check:
+def check_permissions(workspace: Workspace) -> Check:
     looked_at = [workspace.data, *workspace.store.files]
     readable = [path for path in looked_at if is_open_to_others(path)]
     if not readable:
@@ -101,7 +103,7 @@ def _permissions(workspace: Workspace) -> Check:
     return Check("permissions", False, f"Others may read {readable[0]}.", hint)
 
 
-def _embedder(workspace: Workspace) -> Check:
+def check_embedder(workspace: Workspace) -> Check:
     embedder = workspace.embedder
     missing = workspace.missing_model
     if missing:
@@ -116,15 +118,15 @@ def _embedder(workspace: Workspace) -> Check:
     return Check("embedder", True, f"{embedder.fingerprint} ({facts})")
 
 
-def _index(workspace: Workspace) -> Check:
-    # Rows are read, not only the count that stands beside them.
+def check_index(workspace: Workspace) -> Check:
+    # Read rows, because the stored count may be right when they are damaged.
     chunks = sum(blocking(workspace.engine.documents()).values())
     languages = ", ".join(sorted(workspace.engine.languages())) or "no language yet"
     hint = "" if chunks else "Run `ombud sync FOLDER`."
     return Check("index", bool(chunks), f"{chunks} passages ({languages})", hint)
 
 
-def _chat(workspace: Workspace) -> Check:
+def check_chat(workspace: Workspace) -> Check:
     roles_of = workspace.models.models()
     if not roles_of:
         hint = "Set models.chat to have answers written."
@@ -132,9 +134,9 @@ def _chat(workspace: Workspace) -> Check:
     parts: list[str] = []
     unpriced: list[str] = []
     for name, roles in roles_of.items():
-        # Opening each says what is wrong with its name or key.
+        # Opening a model reports a wrong name or key.
         rate = workspace.models.rates(name)
-        parts.append(_model_line(name, roles, rate))
+        parts.append(model_line(name, roles, rate))
         if rate is None:
             unpriced.append(name)
     without_model: list[str] = []
@@ -142,14 +144,14 @@ def _chat(workspace: Workspace) -> Check:
         if not names:
             without_model.append(role)
     if without_model:
-        parts.append(f"no model for {_listed(without_model)}")
-    parts += _spent_today(workspace)
-    hint = f"No price is known for {_listed(unpriced)}." if unpriced else ""
+        parts.append(f"no model for {joined_names(without_model)}")
+    parts += spent_today(workspace)
+    hint = f"No price is known for {joined_names(unpriced)}: set models.prices." if unpriced else ""
     return Check("chat model", True, "; ".join(parts), hint)
 
 
-def _spent_today(workspace: Workspace) -> list[str]:
-    """Empty without a daily budget."""
+def spent_today(workspace: Workspace) -> list[str]:
+    """Describe today's costs; empty without a daily budget."""
     budget = workspace.settings.models.daily_budget
     if not budget:
         return []
@@ -157,36 +159,35 @@ def _spent_today(workspace: Workspace) -> list[str]:
     return [f"{spent:.2f} of {budget:.2f} US dollars spent today"]
 
 
-def _model_line(name: str, roles: Sequence[str], rate: tuple[float, float] | None) -> str:
-    facts = _listed(roles)
+def model_line(name: str, roles: Sequence[str], rate: tuple[float, float] | None) -> str:
+    facts = joined_names(roles)
     if rate:
         facts += f"; {rate[0]:g} + {rate[1]:g} US dollars a million tokens in and out"
     return f"{name} ({facts})"
 
 
-def _ask_models(workspace: Workspace) -> Iterator[Check]:
-    """Each model once and by itself: that one stands in for another must not hide that the other is
-    down."""
+def call_models(workspace: Workspace) -> Iterator[Check]:
+    """Call each model once by itself, so that a fallback cannot hide a failure."""
     models = workspace.models.models()
     replies: dict[str, ChatReply[Ready]] = {}
     for name, roles in models.items():
         began = time.perf_counter()
         try:
-            replies[name] = _call_model(workspace, name)
+            replies[name] = call_model(workspace, name)
         except OmbudError as failed:
             yield Check(
-                f"model {name}", False, f"{failed} It is for {_listed(roles)}.", failed.hint
+                f"model {name}", False, f"{failed} It is for {joined_names(roles)}.", failed.hint
             )
         else:
             seconds = time.perf_counter() - began
-            yield Check(f"model {name}", True, _answered(replies[name], seconds, roles))
+            yield Check(f"model {name}", True, reply_summary(replies[name], seconds, roles))
     if not models:
         return
     for role, names in workspace.models.roles().items():
-        yield _role(role, names, replies)
+        yield check_role(role, names, replies)
 
 
-def _call_model(workspace: Workspace, name: str) -> ChatReply[Ready]:
+def call_model(workspace: Workspace, name: str) -> ChatReply[Ready]:
     prompt = load("doctor", override=workspace.home / PROMPTS).fill()
     client = workspace.models.alone(name)
     call = client.reply(
@@ -199,39 +200,37 @@ def _call_model(workspace: Workspace, name: str) -> ChatReply[Ready]:
     return asyncio.run(call)
 
 
-def _role(role: str, names: Sequence[str], replies: Mapping[str, ChatReply[Ready]]) -> Check:
-    """Who answers in a role now, after each of its models has been asked."""
+def check_role(role: str, names: Sequence[str], replies: Mapping[str, ChatReply[Ready]]) -> Check:
+    """Report which model answers in a role now, after each was called."""
     if not names:
         return Check(f"role {role}", True, "no model")
     answering = [name for name in names if name in replies]
     if not answering:
         hint = "What is wrong stands above."
-        return Check(f"role {role}", False, f"nobody answers: {_listed(names)}", hint)
+        return Check(f"role {role}", False, f"nobody answers: {joined_names(names)}", hint)
     first = answering[0]
     instead = "" if first == names[0] else f" instead of {names[0]}"
-    price = _priced(replies[first].price)
+    price = price_text(replies[first].price)
     return Check(f"role {role}", True, f"{first}{instead}; the test call: {price}")
 
 
-def _answered(reply: ChatReply[Ready], seconds: float, roles: Sequence[str]) -> str:
+def reply_summary(reply: ChatReply[Ready], seconds: float, roles: Sequence[str]) -> str:
     tokens = f"{reply.tokens_in} + {reply.tokens_out} tokens"
-    price = _priced(reply.price)
-    return f"answered in {seconds:.1f} s, {tokens}, {price}; for {_listed(roles)}"
+    price = price_text(reply.price)
+    return f"answered in {seconds:.1f} s, {tokens}, {price}; for {joined_names(roles)}"
 
 
-def _priced(price: float | None) -> str:
+def price_text(price: float | None) -> str:
     return "price not known" if price is None else f"{price:.6f} US dollars"
 
 
-def _listed(names: Sequence[str]) -> str:
+def joined_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-def _reranker(workspace: Workspace, ask: bool) -> Check:
-    """Whether what plans rerank with is there.
-
-    One in a folder scores a pair; an endpoint, which costs something, is called where `ask`.
-    """
+def check_reranker(workspace: Workspace, ask: bool) -> Check:
+    """Check that the plans' reranker exists. A local one scores a pair; a paid service is called
+    only with `ask`."""
     used: set[str] = set()
     check_plans(workspace.settings, lambda plan: used.add(plan.reranker))
     by_chat = sorted(used & BY_CHAT)
@@ -241,32 +240,32 @@ def _reranker(workspace: Workspace, ask: bool) -> Check:
         return Check("reranker", False, f"The plan's {names} has no chat model.", hint)
     reranker = open_reranker(workspace.settings.models)
     if reranker is None:
-        return _no_reranker(used)
+        return no_reranker_check(used)
     hint = "" if BY_PAIRS in used else 'No plan uses it: set plan.reranker = "cross-encoder".'
     if reranker.price is None and not ask:
         address = workspace.settings.models.reranker_url or "the provider's own address"
         state = f"{reranker.name} at {address}, not called"
         return Check("reranker", True, state, hint or "--ask calls it.")
-    return Check("reranker", True, _score_sample(workspace, reranker), hint)
+    return Check("reranker", True, score_sample(workspace, reranker), hint)
 
 
-def _no_reranker(used: Collection[str]) -> Check:
+def no_reranker_check(used: Collection[str]) -> Check:
     if BY_PAIRS in used:
         state = "none, but a plan has reranker = cross-encoder"
         return Check("reranker", False, state, "Set models.reranker.")
-    return Check("reranker", True, _listed(sorted(used)))
+    return Check("reranker", True, joined_names(sorted(used)))
 
 
-def _score_sample(workspace: Workspace, reranker: Reranker) -> str:
+def score_sample(workspace: Workspace, reranker: Reranker) -> str:
     began = time.perf_counter()
-    asyncio.run(reranker.score(*SAMPLE, workspace.settings.models.search_seconds))
+    asyncio.run(reranker.score(*SAMPLE, workspace.settings.models.step_seconds))
     seconds = time.perf_counter() - began
-    price = "" if reranker.price == 0 else f", {_priced(reranker.price)}"
+    price = "" if reranker.price == 0 else f", {price_text(reranker.price)}"
     return f"{reranker.name} scored {len(SAMPLE[1])} texts in {seconds:.1f} s{price}"
 
 
-def _privacy(workspace: Workspace) -> Check:
-    """What models that are not on this machine see of sensitive messages."""
+def check_privacy(workspace: Workspace) -> Check:
+    """Report which models on other machines see sensitive messages."""
     parts = workspace.answering
     names = ", ".join(remote_names(parts.knowledge, parts.chat, parts.verifier))
     policy = workspace.settings.models.sensitive
@@ -282,8 +281,8 @@ def _privacy(workspace: Workspace) -> Check:
     return Check("privacy", True, state, hint)
 
 
-def _traffic(workspace: Workspace) -> Check:
-    """Where the requests of each model go: directly, or through a proxy of the environment."""
+def check_traffic(workspace: Workspace) -> Check:
+    """Report whether the requests of each model go directly or through a proxy."""
     routes = {name: workspace.models.route(name) for name in workspace.models.models()}
     if workspace.embedder:
         routes[workspace.embedder.fingerprint] = route_of_part(workspace.embedder)
@@ -294,30 +293,30 @@ def _traffic(workspace: Workspace) -> Check:
     return Check("request routes", True, "; ".join(lines) or "no model is asked")
 
 
-def _flags(workspace: Workspace) -> Check:
+def check_flag_layers(workspace: Workspace) -> Check:
     settings = workspace.settings
     check_flags(settings, workspace.personas, workspace.prompts)
     changed = [f"country {name}" for name in settings.country]
     changed += [f"persona {name}" for name in settings.persona]
     tried = []
     for name, experiment in settings.experiment.items():
-        tried.append(f"{name} ({_share(experiment)})")
+        tried.append(f"{name} ({share_text(experiment)})")
     parts: list[str] = []
     if changed:
-        parts.append(f"the plan changes for {_listed(changed)}")
+        parts.append(f"the plan changes for {joined_names(changed)}")
     if tried:
-        parts.append(f"experiments: {_listed(tried)}")
+        parts.append(f"experiments: {joined_names(tried)}")
     return Check("flags", True, "; ".join(parts) or "one plan for everyone")
 
 
-def _share(experiment: Experiment) -> str:
+def share_text(experiment: Experiment) -> str:
     if experiment.off:
         return "off"
-    countries = f" in {_listed(experiment.countries)}" if experiment.countries else ""
+    countries = f" in {joined_names(experiment.countries)}" if experiment.countries else ""
     return f"{experiment.share * 100:g} % of people{countries}"
 
 
-def _prompts(workspace: Workspace) -> Check:
+def check_prompts(workspace: Workspace) -> Check:
     folder = workspace.home / PROMPTS
     wrong = problems(folder)
     if wrong:
@@ -328,11 +327,32 @@ def _prompts(workspace: Workspace) -> Check:
     for name, digest in digests(folder).items():
         if shipped.get(name) != digest:
             own.append(name)
-    return Check("prompts", True, f"your own {_listed(own)}" if own else "as shipped")
+    return Check("prompts", True, f"your own {joined_names(own)}" if own else "as shipped")
 
 
-def _sources(workspace: Workspace) -> Check:
-    names = [configured.name for configured in workspace.settings.source]
+def check_tickets(workspace: Workspace) -> Check:
+    settings = workspace.settings
+    desk = open_tickets(settings.tickets, settings.server.public_url)
+    if desk is None:
+        return Check("tickets", True, "none")
+
+    async def describe() -> str:
+        try:
+            return await desk.system.check()
+        finally:
+            await desk.close()
+
+    described = asyncio.run(describe())
+    hint = "" if settings.server.public_url else "Set server.public_url: tickets link to sources."
+    return Check("tickets", True, described, hint)
+
+
+def check_sources(workspace: Workspace) -> Check:
+    names: list[str] = []
+    for configured in workspace.settings.source:
+        # Google names a wrong key only when it is used.
+        check = getattr(open_configured(configured, workspace.home), "check", None)
+        names.append(check() if check else configured.name)
     names += [recorded.name for recorded in list_sources(workspace.store)]
     hint = "" if names else "Add [[source]] to ombud.toml or run `ombud sync FOLDER`."
-    return Check("sources", bool(names), _listed(names) or "none", hint)
+    return Check("sources", bool(names), joined_names(names) or "none", hint)

@@ -1,5 +1,5 @@
-"""What settings alone cannot say of a flag: whether the strategy, the reranker or the persona it
-names exists."""
+"""Checks of flags that settings alone cannot do: whether their strategies, rerankers and personas
+exist."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -15,7 +15,8 @@ PROMPTS = "prompts"
 
 
 def check_flags(settings: Settings, personas: Collection[str], prompts: Path | None = None) -> None:
-    """Raises BadSetting where a layer of the plan asks for what does not exist."""
+    """Check every layer of the plan. Raises BadSetting if it names something that does not
+    exist."""
     for name in settings.persona:
         if name not in personas:
             raise BadSetting(

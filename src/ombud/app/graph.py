@@ -1,4 +1,4 @@
-"""Looking at the graph of triplets."""
+"""Reading the knowledge graph."""
 
 import difflib
 from datetime import date
@@ -15,7 +15,7 @@ from ombud.store import graph_stats as stored_stats
 from ombud.types import Person, Status
 
 MOST = 60
-"""Triplets that are shown of a term."""
+"""Largest number of triplets around a term."""
 
 
 def graph_around(
@@ -25,11 +25,8 @@ def graph_around(
     depth: int = 1,
     as_of: date | None = None,
 ) -> Neighbourhood:
-    """What the documents say of a term, as this person may see it; None = the operator, who sees
-    all.
-
-    Raises NotFound where they say nothing of it.
-    """
+    """Return the triplets around a term that a person may see; None = the operator, who sees all.
+    Raises NotFound if there are none."""
     everything = Filter(countries=None, reader=None, status=get_args(Status))
     where = (
         asking.scope_of(workspace, person, as_of)
@@ -37,22 +34,23 @@ def graph_around(
         else everything.model_copy(update={"as_of": as_of})
     )
     search = GraphSearch(Graph(workspace.store), workspace.engine, where)
-    found = neighbourhood(term, depth, search, MOST)
-    if not found.edges:
+    triplets = neighbourhood(term, depth, search, MOST)
+    if not triplets.edges:
         raise NotFound(
-            f"The graph knows nothing called `{term}`.", hint=_hint(workspace, term, person)
+            f"The graph knows nothing called `{term}`.",
+            hint=missing_term_hint(workspace, term, person),
         )
-    return found
+    return triplets
 
 
 def graph_stats(workspace: Workspace) -> dict[str, Any]:
     return {"read_by": workspace.settings.index.graph, **stored_stats(workspace.store)}
 
 
-def _hint(workspace: Workspace, term: str, person: Person | None) -> str:
+def missing_term_hint(workspace: Workspace, term: str, person: Person | None) -> str:
     if not graph_digests(workspace.store):
-        return 'Set index.graph = "rules" in ombud.toml and run `ombud sync`.'
-    if person:  # the name of what they may not see is not for them
+        return 'Set models.chat and index.graph = "model" in ombud.toml, then run `ombud sync`.'
+    if person:  # never suggest names of entities that they may not see
         return "Try another word, or leave --country and --role out to see everything."
     names = {name.casefold(): name for name in entity_names(workspace.store).values()}
     near = difflib.get_close_matches(term.casefold(), names, n=3, cutoff=0.6)

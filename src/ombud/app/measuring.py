@@ -1,4 +1,4 @@
-"""What the lab and an auditor want to know of a workspace: what it is that answers here."""
+"""Identifies what answers in a workspace, for the lab and auditors."""
 
 from hashlib import sha256
 from importlib.metadata import version
@@ -12,11 +12,12 @@ from ombud.types import Person
 
 
 def describe(workspace: Workspace) -> dict[str, Any]:
-    """Version, plan, prompts and models, and one digest of all settings and files behind them."""
+    """Return version, plan, prompts and models, and one digest of all settings and files behind
+    them."""
     settings = workspace.flagged
     return {
         "version": version("ombud"),
-        "config_digest": _config_digest(workspace),
+        "config_digest": config_digest(workspace),
         "plan": plan_for(settings, Person()).plan.model_dump(mode="json"),
         "prompts": prompt_digests(workspace.prompts),
         "models": {
@@ -28,16 +29,14 @@ def describe(workspace: Workspace) -> dict[str, Any]:
 
 
 def setup(workspace: Workspace) -> str:
-    """What answers here, as JSON that is the same as long as nothing changes.
-
-    It is kept with every answer.
-    """
+    """Return the setup as JSON that stays the same until something changes; it is stored with every
+    answer."""
     return setup_text(
         workspace.home, workspace.flagged, workspace.prompts, workspace.engine.fingerprint
     )
 
 
-def _config_digest(workspace: Workspace) -> str:
+def config_digest(workspace: Workspace) -> str:
     settings = workspace.flagged
     config = settings.model_dump_json(include={"index", "models", "answer", *FLAGS})
     digest = sha256(config.encode())

@@ -1,5 +1,4 @@
-"""Syncs that run by themselves while `ombud serve` is up: one owner at a time, by the lease of the
-sync itself."""
+"""Scheduled syncs of `ombud serve`: one process at a time, by the lease of the sync itself."""
 
 import re
 import threading
@@ -30,25 +29,26 @@ class Schedule(NamedTuple):
     cron: str = ""
 
     def pause(self, now: datetime) -> float:
-        """Seconds from `now` until the next turn. A cron line counts in the time zone of `now`."""
+        """Return the seconds from `now` to the next turn. A cron line uses the time zone of
+        `now`."""
         if self.period:
             return self.period.total_seconds()
-        # In one zone Python counts by the clock on the wall, which jumps twice a year.
+        # Within one zone Python subtracts wall-clock times, which jump twice a year.
         following = next(CronSim(self.cron, now))
         wait = following.astimezone(UTC) - now.astimezone(UTC)
         return wait.total_seconds()
 
 
 def every(text: str) -> Schedule | None:
-    """A period such as 30m, 12h, 7d or 2w, or a cron line of five fields; None for an empty one.
-    Raises BadSetting."""
+    """Parse a period such as 30m, 12h, 7d or 2w, or a cron line of five fields; None for an empty
+    text. Raises BadSetting."""
     if not text:
         return None
     if match := re.fullmatch(r"([1-9]\d{0,3})([mhdw])", text):
         unit = UNITS[match[2]]
         return Schedule(timedelta(**{unit: int(match[1])}))
     try:
-        if len(text.split()) == 5:  # the library also takes seconds
+        if len(text.split()) == 5:  # the library also accepts a sixth field, seconds
             next(CronSim(text, datetime(2000, 1, 1)))  # noqa: DTZ001 - only whether there is one
             return Schedule(None, text)
     except (CronSimError, StopIteration):
@@ -62,8 +62,8 @@ def every(text: str) -> Schedule | None:
 def run_schedule(
     workspace: Workspace, stop: threading.Event, on_line: Callable[[str], None]
 ) -> None:
-    """Sync at once and then every period, or at the times of a cron line, until `stop` is set; a
-    failure is told and the next turn comes."""
+    """Sync at once and then every period, or at the times of a cron line, until `stop` is set;
+    failures are reported, and the next turn comes."""
     schedule = every(workspace.settings.sync.every)
     if schedule:
         run_every(workspace, schedule, stop, on_line, at_once=bool(schedule.period))

@@ -1,5 +1,5 @@
-"""What only the calls of models know of an answer: what all of them came to, which model stood in
-for which, and by which path it came about."""
+"""What an answer's calls reveal: their total cost, which model stood in for which, and the path of
+the answer."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from ombud.types import Action, AnswerPath, Trace
 
 
 def with_calls(trace: Trace, calls: Sequence[Call], path: AnswerPath = "") -> Trace:
-    """Tokens and price also of calls that failed, or whose reply was not taken: they are paid for
-    like all others."""
+    """Add tokens and price of all calls, including failed and unused ones, which are paid for as
+    well."""
     price: float | None = 0
     for call in calls:
-        # One price that is not known leaves the sum unknown.
+        # One unknown price makes the sum unknown.
         price = None if price is None or call.price is None else price + call.price
     return trace.model_copy(
         update={
@@ -28,8 +28,8 @@ def with_calls(trace: Trace, calls: Sequence[Call], path: AnswerPath = "") -> Tr
 
 
 def path_of(calls: Sequence[Call], action: Action, *, is_written: bool) -> AnswerPath:
-    """By which path an answer came about. is_written: a chat model's words stand in it, or its
-    verdict that the documents do not answer."""
+    """Return the path by which an answer came about. is_written: it contains a chat model's text,
+    or its verdict that the documents do not answer."""
     composing = [call for call in calls if call.role == "compose"]
     if action == "handoff":
         return "handed over"
@@ -42,5 +42,5 @@ def path_of(calls: Sequence[Call], action: Action, *, is_written: bool) -> Answe
     for place, call in enumerate(composing):
         if not call.failed:
             return "repaired" if composing[place + 1 :] else "composed"
-    # The stream broke off: what was proven until then was shown.
+    # The stream broke off after some claims were shown.
     return "composed"

@@ -1,4 +1,4 @@
-"""Syncs and rebuilds as the product runs them: with progress that also others can see."""
+"""Syncs and rebuilds with progress that other processes can see."""
 
 import threading
 import time
@@ -24,6 +24,7 @@ from ombud.ingest import (
     run_work,
     sync_sources,
 )
+from ombud.messages import message
 from ombud.settings import Folder
 from ombud.sources import Source
 from ombud.store import (
@@ -42,11 +43,11 @@ from ombud.store import (
 OnProgress = Callable[[str, int, int], None]
 JOB = "sync"
 PAUSE = 0.5
-"""Least seconds between two notes of progress in the store."""
+"""Minimum seconds between two writes of progress."""
 COUNTED = ("added", "updated", "moved", "deleted", "unchanged")
-"""Of a report, what the progress tells when it is done."""
+"""Counts of a report that the final progress includes."""
 STALE = 60.0
-"""Seconds without a note after which a job that says it is running is taken for killed."""
+"""Seconds without progress after which a running job counts as killed."""
 
 
 def run_sync(
@@ -56,16 +57,15 @@ def run_sync(
     allow_deletes: bool = False,
     on_progress: OnProgress = lambda *_: None,
 ) -> list[SyncReport]:
-    """`ingest.sync`, seen from outside: `sync_progress` tells how far it is, also in other
-    processes."""
+    """Sync with progress: `sync_progress` reports it, in other processes too."""
     with suppress(Busy):
         purge_when_due(workspace)
-    with _noted(workspace.store, "sync", on_progress) as note:
+    with note_progress(workspace.store, "sync", on_progress) as note:
         reports = sync_sources(
             workspace.ingest, sources, allow_deletes=allow_deletes, on_progress=note.update
         )
         reports = [
-            _replace_former(workspace, report) if report.added else report for report in reports
+            replace_former(workspace, report) if report.added else report for report in reports
         ]
         for report in reports:
             note.count(report)
@@ -81,17 +81,16 @@ def run_sync(
 
 
 def remove_documents_of(workspace: Workspace, source: str) -> int:
-    """Remove a recorded source and its documents, which answer no longer; texts that answers cite
-    stay for these, and its files stay. Returns how many documents went. Raises Busy while a sync
-    runs."""
-    with _noted(workspace.store, "removal", lambda *_: None) as note:
-        gone = _remove_documents_of(workspace, source)
+    """Remove a recorded source and its documents, and return their number. Texts that answers cite
+    stay for these, and so do its files. Raises Busy while a sync runs."""
+    with note_progress(workspace.store, "removal", lambda *_: None) as note:
+        gone = remove_documents(workspace, source)
         note.counts = dict.fromkeys(COUNTED, 0) | {"deleted": gone}
-        note.notes.append(f"{source} is a source no longer.")
+        note.notes.append(message("admin.source_removed", name=source))
     return gone
 
 
-def _remove_documents_of(workspace: Workspace, source: str) -> int:
+def remove_documents(workspace: Workspace, source: str) -> int:
     with acquire_lease(workspace.store, "sync") as lease:
         ids = list(document_entries(workspace.store, source))
         remove_source(workspace.store, source)
@@ -102,8 +101,8 @@ def _remove_documents_of(workspace: Workspace, source: str) -> int:
 
 
 def former_sources(workspace: Workspace) -> dict[str, int]:
-    """Sources that are none any more, or whose folder is gone -> their documents, which still
-    answer."""
+    """Return sources that were removed or whose folder is gone -> number of their documents, which
+    still answer."""
     counts = document_sources(workspace.store)
     folders = {place.name: place.path for place in list_sources(workspace.store)}
     for place in workspace.settings.source:
@@ -115,46 +114,43 @@ def former_sources(workspace: Workspace) -> dict[str, int]:
     return counts
 
 
-def _replace_former(workspace: Workspace, report: SyncReport) -> SyncReport:
-    """Remove the sources that the folder of a sync was before it was renamed or moved: of their
-    documents no more are missing than a sync may miss."""
+def replace_former(workspace: Workspace, report: SyncReport) -> SyncReport:
+    """Remove the sources that a renamed or moved folder was before, if no more of their documents
+    are missing than a sync allows."""
     replaced: list[str] = []
     new = document_entries(workspace.store, report.name).values()
-    held = {entry.digest for entry in new} | {_inside(entry.uri) for entry in new}
+    former = {entry.digest for entry in new} | {path_in_source(entry.uri) for entry in new}
     for name in former_sources(workspace):
         before = document_entries(workspace.store, name).values()
-        missing = [one for one in before if not held & {one.digest, _inside(one.uri)}]
+        missing = [one for one in before if not former & {one.digest, path_in_source(one.uri)}]
         is_same = len(missing) < len(before)
         is_same &= len(missing) <= workspace.settings.sync.largest_loss * len(before)
         if is_same and name != report.name:
-            _remove_documents_of(workspace, name)
+            remove_documents(workspace, name)
             replaced.append(name)
     return report.model_copy(update={"replaced": tuple(replaced)})
 
 
-def _inside(uri: str) -> str:
-    """Where a document stands in its source."""
+def path_in_source(uri: str) -> str:
+    """Return the path of a document within its source."""
     return uri.partition("/")[2]
 
 
 def run_work_process(workspace: Workspace, stop: threading.Event | None = None) -> None:
-    """Parse and embed what syncs hand out, until `stop` is set. Opens no index."""
+    """Parse and embed documents of other processes' syncs until `stop` is set. Opens no index."""
     run_work(workspace.ingest_into(None), stop or threading.Event())
 
 
 def rebuild_workspace(workspace: Workspace, on_progress: OnProgress = lambda *_: None) -> Rebuilt:
-    """Make the index anew from the stored texts, with the embedder and chunker of today, and let it
-    serve.
-
-    Running servers go over to it by themselves, unless they have another embedder: those need a
-    restart."""
-    with _noted(workspace.store, "rebuild", on_progress) as note:
+    """Rebuild the index from the stored texts with the present embedder and chunker, and make it
+    live. Running servers switch to it, but need a restart if the embedder has changed."""
+    with note_progress(workspace.store, "rebuild", on_progress) as note:
         parts = workspace.ingest_into(None)
         return rebuild_index(parts, partial(begin_generation, workspace), note.update)
 
 
 def begin_generation(workspace: Workspace, lease: Lease) -> Generation:
-    """An empty index beside the one that counts."""
+    """Make an empty index beside the live one."""
     pointer, embedder = workspace.pointer, workspace.embedder
     name = pointer.begin(lease)
     engine = pointer.backend.open(
@@ -166,7 +162,7 @@ def begin_generation(workspace: Workspace, lease: Lease) -> Generation:
 
 
 def optimize_index(workspace: Workspace) -> None:
-    """Raises Busy while a sync runs: that ends with the same work."""
+    """Compact the index. Raises Busy while a sync runs, which does it itself at its end."""
     with acquire_lease(workspace.store, "sync"):
         blocking(workspace.engine.maintain())
 
@@ -185,21 +181,21 @@ def index_stats(workspace: Workspace) -> dict[str, Any]:
 
 
 def sync_progress(store: Store) -> dict[str, Any]:
-    """state idle | running | done | failed | killed, step, done, total, per_second, seconds_left,
-    started, failed."""
-    said = read_progress(store, JOB) or {"state": "idle"}
-    if said["state"] == "running" and time.time() - said["at"] > STALE:
-        said["state"] = "killed"
-    return said
+    """Return state (idle, running, done, failed, killed), step, done, total, per_second,
+    seconds_left, started, failed."""
+    progress = read_progress(store, JOB) or {"state": "idle"}
+    if progress["state"] == "running" and time.time() - progress["at"] > STALE:
+        progress["state"] = "killed"
+    return progress
 
 
 def announce_sync(store: Store) -> None:
-    """Say that one begins, before a thread has come to it: whoever looks at once sees it run."""
-    _Note(store, "sync", lambda *_: None).save("running", step="begins")
+    """Report a sync as running before its thread starts, so that pages show it at once."""
+    ProgressNote(store, "sync", lambda *_: None).save("running", step="begins")
 
 
 def folders_of(workspace: Workspace) -> list[Path]:
-    """The folders that sources read, for watching them."""
+    """Return the folders of all sources, to watch them."""
     paths = [Path(source.path) for source in list_sources(workspace.store)]
     for place in workspace.settings.source:
         if isinstance(place, Folder):
@@ -208,15 +204,14 @@ def folders_of(workspace: Workspace) -> list[Path]:
 
 
 def sync_all(workspace: Workspace) -> list[SyncReport]:
-    """Every source of the workspace."""
+    """Sync every source of the workspace."""
     return run_sync(
         workspace, configured_sources(workspace.settings, workspace.home, workspace.store)
     )
 
 
 def watch(workspace: Workspace, stop: threading.Event) -> Iterator[None]:
-    """Yields once at the start and after every change in a folder, quick ones together, until
-    `stop` is set."""
+    """Yield at the start and after each burst of changes in a folder, until `stop` is set."""
     from watchfiles import watch as changes
 
     yield
@@ -224,7 +219,7 @@ def watch(workspace: Workspace, stop: threading.Event) -> Iterator[None]:
         yield
 
 
-class _Note:
+class ProgressNote:
     def __init__(self, store: Store, kind: str, on_progress: OnProgress) -> None:
         self._store, self._on_progress = store, on_progress
         self._kind, self.started = kind, time.time()
@@ -235,7 +230,7 @@ class _Note:
         self.counts: dict[str, int] = {}
 
     def count(self, report: SyncReport) -> None:
-        """What came of one source's documents, on top of those before."""
+        """Add the counts of one source's report."""
         for name in COUNTED:
             self.counts[name] = self.counts.get(name, 0) + getattr(report, name)
 
@@ -266,19 +261,19 @@ class _Note:
             "started": started,
             "at": self._saved,
         }
-        found = {
+        outcome = {
             "failed": self.failed,
             "left_out": self.left_out,
             "notes": self.notes,
             "counts": self.counts,
         }
-        save_progress(self._store, JOB, fixed | found | more)
+        save_progress(self._store, JOB, fixed | outcome | more)
 
 
 @contextmanager
-def _noted(store: Store, kind: str, on_progress: OnProgress) -> Iterator[_Note]:
-    """Busy is no failure of the job that runs; it leaves that one's note alone."""
-    note = _Note(store, kind, on_progress)
+def note_progress(store: Store, kind: str, on_progress: OnProgress) -> Iterator[ProgressNote]:
+    """Report progress of a job. Busy is no failure of the running job, whose progress stays."""
+    note = ProgressNote(store, kind, on_progress)
     try:
         yield note
     except OmbudError as failed:

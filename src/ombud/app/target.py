@@ -1,5 +1,4 @@
-"""The workspace as the lab's target: the same search and the same answers as everywhere, kept
-nowhere."""
+"""The workspace as a target of the lab: the usual search and answers, without storing them."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,7 +20,8 @@ VARIED_MODELS = ("models.chat", "models.embedder")
 
 
 class LocalTarget:
-    """on_progress: (step, done, total) of an index that is built for a variant."""
+    """A target in this process. on_progress: (step, done, total) of an index that is built for a
+    variant."""
 
     name = "local"
 
@@ -58,12 +58,12 @@ class LocalTarget:
         return text_of(self.workspace.store, document_id, version)
 
     def variant(self, settings: Mapping[str, Any]) -> "LocalTarget":
-        """The workspace's documents indexed with other `index.*` settings or `models.embedder`, in
-        `.ombud/variants/`, and asked with another `models.chat`.
+        """Return a target with other `index.*` settings, `models.embedder` or `models.chat`, on an
+        index in `.ombud/variants/`.
 
-        The index is kept; later only what changed in the documents is indexed anew. Raises
-        BadRequest for another kind of setting, LabError when a document that the workspace has
-        cannot be indexed."""
+        The index is stored, and only changed documents are indexed later. Raises BadRequest for
+        another setting, LabError if one of the workspace's documents cannot be indexed.
+        """
         if not settings:
             return self
         section = self.workspace.settings.index.beside()
@@ -72,7 +72,7 @@ class LocalTarget:
             if key in VARIED_MODELS:
                 models[key.removeprefix("models.")] = value
             else:
-                section[_index_field(key)] = value
+                section[index_field(key)] = value
         flags = {**self.workspace.flags, "models": models}
         if "models.chat" in settings and self.workspace.settings.models.roles.get("compose"):
             raise BadRequest(
@@ -96,8 +96,7 @@ class LocalTarget:
         return self.workspace.embedder.fingerprint if self.workspace.embedder else ""
 
     def _fill(self, shadow: Workspace) -> None:
-        """Bring a variant's index to what the workspace holds: its sources, without documents it
-        has not."""
+        """Sync a variant's index with the documents of the workspace's index, and no others."""
         main = self.workspace
         reports = sync_sources(
             shadow.ingest,
@@ -105,31 +104,31 @@ class LocalTarget:
             allow_deletes=True,
             on_progress=self._on_progress,
         )
-        known = {document.uri for document in library.documents(main, None)}
-        missing = set(known)
+        documents = {document.uri for document in library.documents(main, None)}
+        missing = set(documents)
         for document in library.documents(shadow, None):
             missing.discard(document.uri)
-            if document.uri not in known:
+            if document.uri not in documents:
                 library.delete_document(shadow, document.id)
         if missing:
-            reason = _first_reason(reports, missing)
+            reason = first_reason(reports, missing)
             failure = f"such as {min(missing)}: {reason}"
             raise LabError(
-                f"{len(missing)} documents of the index cannot be indexed anew, {failure}",
+                f"{len(missing)} documents of the index cannot be indexed again: {failure}",
                 hint="Run `ombud sync` first, so that index and sources agree.",
             )
 
 
-def _index_field(key: str) -> str:
+def index_field(key: str) -> str:
     section, _, field = key.partition(".")
     if section != "index" or field not in IndexSettings.model_fields:
-        known = [*VARIED_MODELS, *(f"index.{name}" for name in IndexSettings.model_fields)]
-        raise BadRequest(f"`{key}` cannot be varied.", hint=nearest(key, known))
+        fields = [*VARIED_MODELS, *(f"index.{name}" for name in IndexSettings.model_fields)]
+        raise BadRequest(f"`{key}` cannot be varied.", hint=nearest(key, fields))
     return field
 
 
-def _first_reason(reports: Sequence[SyncReport], missing: Collection[str]) -> str:
-    """Why the first of the missing documents could not be indexed."""
+def first_reason(reports: Sequence[SyncReport], missing: Collection[str]) -> str:
+    """Explain why the first of the missing documents could not be indexed."""
     for report in reports:
         for failure in report.failed:
             if failure.uri in missing:

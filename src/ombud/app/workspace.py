@@ -1,6 +1,6 @@
-"""A workspace: one `ombud.toml`, the data beside it, and the parts that work on them.
+"""A workspace: one `ombud.toml`, its data, and the parts that work on them.
 
-It holds and opens; the work is in the services beside it: `asking`, `library`, `measuring`,
+It stores and opens parts; the work is in the services beside it: `asking`, `library`, `measuring`,
 `audit`.
 """
 
@@ -57,7 +57,7 @@ from ombud.models import (
 from ombud.private_files import make_private_folder, protect_folder
 from ombud.prompts import problems as prompt_problems
 from ombud.retrieve import SearchParts, Vocabularies, open_router, read_glossary
-from ombud.settings import FILE, Flags, Settings, load
+from ombud.settings import FILE, Flags, Settings, open_settings
 from ombud.store import (
     Graph,
     Lease,
@@ -80,33 +80,34 @@ PERSONAS = "personas"
 """Folder of a workspace with its own personas."""
 DATA = ".ombud"
 YOUNG, YOUNGER = 20_000, 20
-"""Objects, and looks at these, after which a settled process looks through older ones."""
+"""Thresholds of Python's garbage collector for a settled process: objects, and collections of these
+before older ones are examined."""
 READ_AHEAD = 2_000
-"""Passages of the largest index whose sentences a server reads before anybody asks: about as many
-as `CachingEmbedder` keeps."""
+"""Largest index, in passages, whose sentences a server embeds in advance: about as many as
+`CachingEmbedder` holds."""
 
 
 Opened = TypeVar("Opened")
 
 
 class Workspace:
-    """Opens its parts when they are first needed; safe to use from several threads.
+    """Opens its parts on first use; safe to use from several threads.
 
-    data: where index and store live, when not in `.ombud/` of the home.
+    data: folder of index and store, if not `.ombud/` of the home.
     """
 
     def __init__(
         self, home: Path, flags: Mapping[str, Any] | None = None, data: Path | None = None
     ) -> None:
         self.home, self.flags = home, dict(flags or {})
-        self.settings: Settings = load(home, flags)
+        self.settings: Settings = open_settings(home, flags)
         self.prompts = home / PROMPTS
         self._followed: Flags | None = None
         self.data = data or home / DATA
         protect_folder(self.data)
         self.missing_model: MissingExtra | None = None
         self.listeners: list[Callable[[Answer], None]] = []
-        """Who hears of each answer that somebody was given."""
+        """Called with each answer that somebody received."""
         self.reading_places = max(1, (os.cpu_count() or 1) // 2)
         self._free_places = BoundedSemaphore(self.reading_places)
 
@@ -116,7 +117,8 @@ class Workspace:
 
     @cached_property
     def embedder(self) -> Embedder | None:
-        """None where there is none: search is then by words only, and every trace says so."""
+        """Return the embedder; None if there is none, in which case search uses words only and
+        every trace says so."""
         try:
             opened = open_embedder(self.settings.models, self._models_folder)
         except MissingExtra as missing:
@@ -145,8 +147,8 @@ class Workspace:
         return HotEngine(engine, most, self._read_ahead) if most else engine
 
     def _read_ahead(self, ids: Sequence[str], passages: Iterator[Chunk]) -> None:
-        """Read all sentences of a small index, as fast as half a core reads them. Those of a larger
-        one are read when they are first found; texts that go to another machine, too."""
+        """Embed all sentences of a small index with half a core. Sentences of a larger one are
+        embedded when first retrieved, and so are texts that go to another machine."""
         is_far = self.embedder is not None and is_remote(self.embedder)
         if is_far or len(ids) > READ_AHEAD:
             return
@@ -157,7 +159,7 @@ class Workspace:
 
     @cached_property
     def newest_engine(self) -> Engine:
-        """The index as it is now, for whoever changes it."""
+        """Return the present index, for changing it."""
         if not self.settings.index.oldest_view:
             return self.engine
         return open_engine(
@@ -168,32 +170,33 @@ class Workspace:
         )
 
     def warm(self, seconds: float = 0.0) -> bool:
-        """Take the index, the documents' words and the small models into memory, as a server does
-        at its start, and wait so long for each of the first two. Whether the index is there."""
+        """Load the index, the vocabulary and the small models, as a server does at its start,
+        waiting up to so many seconds for each of the first two. Returns whether there is an
+        index."""
         _ = self.triage_encoder
         if self.settings.plan.reader != "never" and not self.settings.models.chat:
             _ = self.reader
-        if self.index.known_words:
-            self.index.known_words.ready(seconds)
+        if self.index.vocabularies:
+            self.index.vocabularies.ready(seconds)
         engine = self.engine
         return isinstance(engine, HotEngine) and engine.warm(seconds)
 
     def settle(self) -> None:
-        """What stands in memory now stays, as at a server's start: what Python looks through for
-        what may go is from then on what came later, and less often (which had been a tenth of a
-        search among 100,000 passages)."""
+        """Exempt present objects from garbage collection and collect less often, as after a
+        server's start; collections took a tenth of a search among 100,000 passages."""
         gc.collect()
         gc.freeze()
         gc.set_threshold(YOUNG, YOUNGER, YOUNGER)
 
     def memory(self) -> float:
-        """Megabytes that the index in memory takes, or is about to; 0 where it stays on disk."""
+        """Return the megabytes that the index in memory takes or will take; 0 if it stays on
+        disk."""
         engine = self.engine
         return engine.expected_bytes() / 1e6 if isinstance(engine, HotEngine) else 0.0
 
     @property
     def index_url(self) -> str:
-        """Engine and place: `lance:///var/ombud/index`, `lance:s3://bucket/ombud`."""
+        """Return engine and place: `lance:///var/ombud/index`, `lance:s3://bucket/ombud`."""
         settings = self.settings.index
         if settings.url:
             return f"{settings.engine}:{settings.url}"
@@ -201,13 +204,13 @@ class Workspace:
 
     @property
     def cache(self) -> Path | None:
-        """Folder of passages that were read from object storage."""
+        """Return the folder of passages cached from object storage."""
         folder = self.settings.index.cache
         return self.home / folder if folder else None
 
     @cached_property
     def pointer(self) -> GenerationPointer:
-        """Which generation of the index counts."""
+        """Return the pointer to the live generation of the index."""
         settings = self.settings.index
         return GenerationPointer(
             self.store,
@@ -222,14 +225,14 @@ class Workspace:
 
     @cached_property
     def models(self) -> ModelRoles:
-        """The chat models by role; what they cost a day is counted in the store."""
+        """Return the chat models by role; the store counts their daily costs."""
         settings = self.settings.models
-        budget = Budget(lambda: self.store, settings.daily_budget, self.today)
+        budget = Budget(lambda: self.store, settings, self.today)
         return ModelRoles(settings, budget)
 
     @cached_property
     def index(self) -> SearchParts:
-        _ = self._seen  # the version that what is read now belongs to
+        _ = self._seen  # remembers the version before reading
         settings = self.settings
         abbreviations = list_abbreviations(self.store)
         has_graph = settings.index.graph != "none"
@@ -238,25 +241,25 @@ class Workspace:
             embedder=self.embedder,
             glossary=read_glossary(self.home / settings.answer.glossary, abbreviations),
             chat=self.models.chat("strategy"),
-            seconds=settings.models.search_seconds,
+            seconds=settings.models.step_seconds,
             organisation=settings.general.name,
             prompts=self.prompts,
             cross_encoder=open_reranker(settings.models),
             graph=Graph(self.store) if has_graph else None,
             ranker=self.models.chat("rerank"),
             router=open_router(self._own_file(settings.models.router), self.embedder),
-            known_words=Vocabularies(self.engine),
+            vocabularies=Vocabularies(self.engine),
         )
 
     @property
     def reader(self) -> Reader | None:
-        """None where there is none, where it cannot be opened or where no model is wanted. Opened
-        for the first question that needs it, or by `warm`."""
+        """Return the reader; None if there is none, it cannot be opened, or no model is wanted. It
+        is opened on first use or by `warm`."""
         return self._opened(self._opening_reader, "_opening_reader")
 
     @property
     def triage_encoder(self) -> FineTunedEncoder | None:
-        """The encoder of triage and of follow-ups; None where it cannot be opened."""
+        """Return the encoder of triage and follow-ups; None if it cannot be opened."""
         if self.settings.models.embedder != "minilm":
             return None
         return self._opened(self._opening_encoder, "_opening_encoder")
@@ -267,8 +270,8 @@ class Workspace:
         return opening.result()
 
     def expect_reading(self, plan: Plan) -> None:
-        """Begin to open what this plan has read for every question, beside all that comes before:
-        the encoder of triage, and the small reader."""
+        """Start opening the models that this plan uses for every question, in parallel with earlier
+        steps: the triage encoder and the reader."""
         if self.settings.models.embedder == "minilm":
             _ = self._opening_encoder
         if plan.reader == "always" and not self.settings.models.chat:
@@ -276,11 +279,11 @@ class Workspace:
 
     @cached_property
     def _opening_reader(self) -> "Future[Reader | None]":
-        return _begin(self._open_reader)
+        return begin_opening(self._open_reader)
 
     @cached_property
     def _opening_encoder(self) -> "Future[FineTunedEncoder | None]":
-        return _begin(lambda: self._open_taught(open_encoder, "encoder of triage"))
+        return begin_opening(lambda: self._open_taught(open_encoder, "encoder of triage"))
 
     def _open_reader(self) -> Reader | None:
         if self.embedder is None:
@@ -288,7 +291,7 @@ class Workspace:
         return self._open_taught(open_reader, "small reader")
 
     def _open_taught(self, open_model: Callable[[Path], Opened | None], name: str) -> Opened | None:
-        """What MiniLM was taught further; answers do without, as where it is not installed."""
+        """Open a fine-tuned MiniLM; answers do without it if it is not installed."""
         try:
             return open_model(self._models_folder)
         except SetupError as failed:
@@ -318,20 +321,22 @@ class Workspace:
     def resolving(self) -> ResolveParts:
         """Return what a question is resolved with."""
         general = self.settings.general
+        classifier = self.answering.triage.classifier
         return ResolveParts(
             calendar=Calendar(
                 today=self.today(),
-                leave_year=_month_and_day(general.leave_year),
-                fiscal_year=_month_and_day(general.fiscal_year),
+                leave_year=month_and_day(general.leave_year),
+                fiscal_year=month_and_day(general.fiscal_year),
             ),
             countries=self.audiences.current()["countries"],
-            known_words=self.index.known_words,
-            follow_ups=self.answering.triage.classifier.continues,
+            vocabularies=self.index.vocabularies,
+            follow_ups=classifier.continues,
+            asks_for_person=classifier.asks_for_person,
         )
 
     def follow_index(self) -> None:
-        """Bring what is kept in memory of the documents in line with the index, which another
-        process may have changed; looked at for each question."""
+        """Refresh cached data of the documents if another process has changed the index; checked
+        for each question."""
         version = self.engine.version()
         if not self._seen.is_due(version):
             return
@@ -350,34 +355,34 @@ class Workspace:
         return SeenVersion(self.engine.version())
 
     def check_index(self) -> None:
-        """Raises EngineError where the store knows documents and the index none: nobody is told
-        then that the documents do not say it."""
+        """Raise EngineError if the store has documents and the index has none, so that nobody is
+        told that the documents do not answer."""
         if blocking(self.engine.stats()).chunks:
             return
         documents = sum(count > 0 for count in document_ids(self.store).values())
         if documents:
             raise EngineError(
-                f"The index is missing: the store knows {documents} documents, the index none.",
+                f"The index is missing: the store has {documents} documents, the index none.",
                 hint="Check index.url and the network; if it is lost, `ombud index rebuild` makes "
                 "it anew.",
             )
 
     def _own_file(self, name: str) -> Path | None:
-        """A file that the settings name; None where they name none, so that the shipped one
-        counts."""
+        """Return a file that the settings name; None if they name none, so that the shipped one is
+        used."""
         return self.home / name if name else None
 
     @cached_property
     def personas(self) -> Mapping[str, Persona]:
-        """Those that ship, and over them those of the workspace. Raises BadSetting for a file that
-        is none."""
+        """Return the shipped personas, overridden by those of the workspace. Raises BadSetting for
+        an invalid file."""
         return read_personas(self.home / PERSONAS)
 
     @contextmanager
     def reading_place(self, *, served: bool) -> Iterator[bool]:
-        """While a question is answered: whether the small reader may read for it. Of those that
-        people ask at once half as many as there are cores: reading takes more of the processor
-        than all else, and of two hundred at once nobody should wait twice as long."""
+        """Tell, while a question is answered, whether the reader may run for it. Half as many
+        questions as there are cores may use it at once, because it needs most of the CPU time and
+        would double the wait of concurrent questions."""
         has_place = served and self._free_places.acquire(blocking=False)
         try:
             yield has_place or not served
@@ -386,7 +391,7 @@ class Workspace:
                 self._free_places.release()
 
     def answering_for(self, plan: Plan) -> AnswerParts:
-        """The parts of an answer; a persona may have a chat model of its own."""
+        """Return the parts that answer a plan; a persona may have its own chat model."""
         parts = self.answering._replace(countries=self.audiences.current()["countries"])
         own_model = self.personas[plan.persona].model
         if own_model:
@@ -395,13 +400,14 @@ class Workspace:
 
     @property
     def ingest(self) -> "IngestParts":
-        """Writes into the index of this moment, however old a view of it is served."""
+        """Return the parts that write into the present index, even if an older view of it is
+        served."""
         return self.ingest_into(self.newest_engine)
 
     def ingest_into(self, engine: Engine | None) -> "IngestParts":
-        """The same with another engine, such as one that is being built; None: one that comes
-        later."""
-        from ombud.ingest import IngestParts  # a question needs nothing of that room
+        """Return the parts that write into another index, such as one that is being built; None: it
+        follows later."""
+        from ombud.ingest import IngestParts  # questions do not need that room
 
         return IngestParts(
             settings=self.settings,
@@ -415,17 +421,14 @@ class Workspace:
 
     @property
     def originals(self) -> Path:
-        """Where originals are whose pages can be shown."""
+        """Return the folder of originals whose pages can be shown."""
         return self.data / "originals"
 
     def follow(
         self, on_change: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """From now on plans follow `ombud.toml`, as a server's do; `on_change` gets a line for each
-        change of it.
-
-        Raises BadSetting where the file is wrong already.
-        """
+        """Make plans follow changes of `ombud.toml`, as on a server; `on_change` receives a line
+        for each. Raises BadSetting if the file is invalid already."""
         check = partial(check_flags, personas=self.personas, prompts=self.prompts)
         self._followed = Flags(self.home, self.flags, check=check, on_change=on_change, clock=clock)
         for line in prompt_problems(self.prompts):
@@ -433,13 +436,14 @@ class Workspace:
 
     @property
     def flagged(self) -> Settings:
-        """The settings with the flags of now; as they were at the beginning where nobody follows
-        the file."""
+        """Return the settings with the present flags; the initial ones if nobody follows the
+        file."""
         return self._followed.current() if self._followed else self.settings
 
     @cached_property
     def answering_lease(self) -> Lease:
-        """What this process answers under: who loses it has been interrupted."""
+        """Return the lease under which this process answers; if it is lost, its answers count as
+        interrupted."""
         return take_lease(self.store, f"answers/{uuid.uuid4()}")
 
     def close(self) -> None:
@@ -455,7 +459,7 @@ class Workspace:
             self.store.close()
 
     def today(self) -> date:
-        """By the clock of the organisation."""
+        """Return the date in the organisation's time zone."""
         zone = ZoneInfo(self.settings.general.timezone)
         return datetime.now(zone).date()
 
@@ -466,8 +470,8 @@ class Workspace:
             return None
 
 
-def _begin(opening: Callable[[], Opened]) -> "Future[Opened]":
-    """In a thread of its own."""
+def begin_opening(opening: Callable[[], Opened]) -> "Future[Opened]":
+    """Start opening in a thread of its own."""
     beside = ThreadPoolExecutor(1, "open")
     try:
         return beside.submit(opening)
@@ -476,7 +480,7 @@ def _begin(opening: Callable[[], Opened]) -> "Future[Opened]":
 
 
 def create_workspace(folder: Path) -> Path:
-    """Write a commented ombud.toml into `folder`; raises SetupError where one stands already."""
+    """Write a commented ombud.toml into `folder`. Raises SetupError if there is one already."""
     target = folder / FILE
     if target.exists():
         raise SetupError(f"{target} exists already.", hint="Edit it, or choose another folder.")
@@ -491,6 +495,6 @@ def create_workspace(folder: Path) -> Path:
     return target
 
 
-def _month_and_day(text: str) -> tuple[int, int]:
+def month_and_day(text: str) -> tuple[int, int]:
     month, day = text.split("-")
     return int(month), int(day)

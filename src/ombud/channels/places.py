@@ -1,5 +1,5 @@
-"""Places for questions that are answered at the same time, given out fairly, and the CPU time that
-answering one person may take."""
+"""Limits how many questions are answered at once, in fair turns, and how much CPU time each person
+may use."""
 
 import asyncio
 import math
@@ -15,28 +15,29 @@ from ombud.cpu_time import charged_to
 from ombud.errors import TooMuchWork
 
 MOST_OWNERS = 10_000
-"""People whose CPU time is remembered; whoever was quiet longest is forgotten first."""
+"""People whose CPU time is tracked; the longest inactive is dropped first."""
 BURST_MINUTES = 2
 """Minutes of CPU time that may be used at once."""
 Clock = Callable[[], float]
 
 
 class CpuBudget:
-    """CPU seconds that each person may use; per_minute = 0 limits nobody.
+    """CPU seconds that each person may use; per_minute = 0 means no limit.
 
-    Time is charged when it was used, so that a question that began is always answered; whoever
-    owes time waits until it has come back."""
+    Time is charged after use, so that a started question is always answered; a person in debt waits
+    until enough time has been credited.
+    """
 
     def __init__(self, per_minute: float, clock: Clock = time.monotonic) -> None:
         self._per_second = per_minute / 60
         self._most = per_minute * BURST_MINUTES
         self._clock = clock
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._seconds_left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """Owner -> seconds left, and when that was counted."""
         self._lock = threading.Lock()
 
     def check(self, owner: str) -> None:
-        """Raise TooMuchWork while a person has no time left."""
+        """Raise TooMuchWork if a person has no time left."""
         if not self._per_second:
             return
         with self._lock:
@@ -55,24 +56,24 @@ class CpuBudget:
         if not self._per_second:
             return
         with self._lock:
-            self._left[owner] = (self._current(owner) - seconds, self._clock())
-            self._left.move_to_end(owner)
-            if len(self._left) > MOST_OWNERS:
-                self._left.popitem(last=False)
+            self._seconds_left[owner] = (self._current(owner) - seconds, self._clock())
+            self._seconds_left.move_to_end(owner)
+            if len(self._seconds_left) > MOST_OWNERS:
+                self._seconds_left.popitem(last=False)
 
     def charging(self, owner: str) -> AbstractContextManager[None]:
-        """Charge a person for the work on threads that is begun inside."""
+        """Charge a person for the thread work started within the context."""
         return charged_to(partial(self.charge, owner))
 
     def _current(self, owner: str) -> float:
         now = self._clock()
-        left, counted_at = self._left.get(owner, (self._most, now))
+        left, counted_at = self._seconds_left.get(owner, (self._most, now))
         return min(self._most, left + (now - counted_at) * self._per_second)
 
 
 class AskingPlaces:
-    """So many at once; who waits is served person by person, one question each, and not by who sent
-    the most. All of it happens on one event loop."""
+    """A limit on concurrent questions. Waiting questions take turns person by person, whoever sent
+    the most; all of it runs on one event loop."""
 
     def __init__(self, count: int, budget: CpuBudget | None = None) -> None:
         self.budget = budget or CpuBudget(0)
@@ -81,13 +82,19 @@ class AskingPlaces:
         """Owner -> their questions in order; whose turn comes first stands first."""
 
     def of(self, owner: str, payer: str = "") -> "OwnPlace":
-        """What one question of a person waits with; everybody without a name is one.
+        """Return the place that one question waits for. Anonymous askers share one turn.
 
-        payer: whose CPU time it uses, where that is somebody else."""
+        payer: whose CPU time it uses, if not the owner's.
+        """
         return OwnPlace(self, owner, payer or owner)
 
+    @property
+    def waiting(self) -> int:
+        """Return how many questions wait for their turn."""
+        return sum(map(len, self._waiting.values()))
+
     def locked(self) -> bool:
-        """Whether a question would have to wait now."""
+        """Tell whether a question would have to wait now."""
         return self._free == 0
 
     async def enter(self, owner: str) -> None:
@@ -99,7 +106,7 @@ class AskingPlaces:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it had its turn, and does not want it
+            if turn.done() and not turn.cancelled():  # it was given its turn while being cancelled
                 self.leave()
             raise
 
@@ -109,7 +116,7 @@ class AskingPlaces:
             turns = self._waiting.pop(owner)
             turn = turns.popleft()
             if turns:
-                self._waiting[owner] = turns  # behind everybody else
+                self._waiting[owner] = turns  # to the end of the line
             if not turn.done():
                 turn.set_result(None)
                 return
@@ -117,7 +124,7 @@ class AskingPlaces:
 
 
 class OwnPlace:
-    """A place of one question, taken by `async with`; its CPU time is charged meanwhile."""
+    """The place of one question, taken by `async with`; its CPU time is charged meanwhile."""
 
     def __init__(self, places: AskingPlaces, owner: str, payer: str) -> None:
         self._places = places
@@ -129,14 +136,14 @@ class OwnPlace:
         return self._places.locked()
 
     def check(self) -> None:
-        """Raise TooMuchWork where the person has used up their CPU time."""
+        """Raise TooMuchWork if the person has used up their CPU time."""
         self._places.budget.check(self._payer)
 
     async def __aenter__(self) -> None:
         self.check()
         await self._places.enter(self._owner)
         try:
-            self.check()  # what was asked before may have used it up meanwhile
+            self.check()  # earlier questions may have used it up meanwhile
             self._charging.__enter__()
         except BaseException:
             self._places.leave()

@@ -2,7 +2,3 @@
 once."""
 
 from ombud.cli.verbs import main
-
-__all__ = [
-    "main",
-]

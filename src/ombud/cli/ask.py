@@ -27,7 +27,7 @@ from ombud.errors import BadRequest, OmbudError
 if TYPE_CHECKING:
     from ombud.app import Workspace
     from ombud.cli.printing.terminal import Page
-    from ombud.types import Answer, CitedDocument, Contact
+    from ombud.types import Answer, CitedDocument
 
 
 def ask_question(
@@ -60,12 +60,12 @@ def ask_question(
             raise typer.Exit(asyncio.run(_batch(open_workspace(), batch, changes)))
         from ombud.types import Question
 
-        asked = Question(
+        typed = Question(
             text=question, asker=person(country, role, persona=persona), as_of=day(as_of)
         )
-        with waiting("Opening the index", shown=not as_json) as on_event:
+        with waiting("Opening the index", visible=not as_json) as on_event:
             workspace = open_workspace()
-            answer = asyncio.run(asking.ask(workspace, asked, plan=changes, on_event=on_event))
+            answer = asyncio.run(asking.ask(workspace, typed, plan=changes, on_event=on_event))
         if as_json:
             print_json(answer.model_dump(mode="json"))
         else:
@@ -73,7 +73,7 @@ def ask_question(
 
 
 async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object]) -> int:
-    """Several at a time, printed in the order of the file."""
+    """Ask several questions concurrently, and print the answers in the order of the file."""
     from ombud.app import asking
 
     settings = workspace.settings
@@ -104,17 +104,23 @@ async def _batch(workspace: "Workspace", path: Path, changes: dict[str, object])
 def _say(answer: "Answer") -> None:
     page = open_page()
     page.markdown(answer.text)
+    further = [text for text in answer.suggestions if text not in answer.text]
+    if further:
+        page.line("\nYou may ask, for instance:", style="bold")
+    for text in further:
+        page.line(f"  {text}")
     if answer.sources:
         page.line("\nSources:", style="bold")
     for source in answer.sources:
-        _say_source(page, answer, source)
+        say_source(page, answer, source)
     for contact in answer.contacts:
-        page.line(f"\nContact: {_contact_line(contact)}")
+        parts = filter(None, (contact.name, contact.mail, contact.phone))
+        page.line(f"\nContact: {', '.join(parts)}")
     for note in (*answer.trace.notes, *answer.trace.degraded):
         page.line(f"\nNote: {note}", style="italic")
 
 
-def _say_source(page: "Page", answer: "Answer", source: "CitedDocument") -> None:
+def say_source(page: "Page", answer: "Answer", source: "CitedDocument") -> None:
     numbers = ""
     pages: dict[int, None] = {}
     for position in source.citations:
@@ -129,8 +135,3 @@ def _say_source(page: "Page", answer: "Answer", source: "CitedDocument") -> None
     if source.also_in:
         titles = ", ".join(copy.title for copy in source.also_in)
         page.line(f"also in: {titles}", indent=4, style="dim")
-
-
-def _contact_line(contact: "Contact") -> str:
-    parts = (contact.name, contact.mail, contact.phone)
-    return ", ".join(part for part in parts if part)

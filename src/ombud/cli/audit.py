@@ -44,51 +44,51 @@ def verify(
     with errors_said(as_json):
         from ombud.app import verified_json, verify_audit
 
-        if head and not _is_hash(head):
+        if head and not is_hash(head):
             raise BadRequest(
                 f"`{head}` is no hash.", hint="64 hex digits, as `ombud audit head` prints them."
             )
         with progress(not as_json) as on_progress:
-            found = verify_audit(open_workspace(), head, on_progress)
+            verified = verify_audit(open_workspace(), head, on_progress)
         if as_json:
-            print_json(verified_json(found))
+            print_json(verified_json(verified))
         else:
-            _say(found)
-        if found.broken:
+            _say(verified)
+        if verified.broken:
             raise typer.Exit(1)
 
 
-def _is_hash(text: str) -> bool:
+def is_hash(text: str) -> bool:
     return len(text.strip()) == 64 and not set(text.strip().lower()) - set("0123456789abcdef")
 
 
-def _say(found: "Verified") -> None:
-    if broken := found.broken:
-        print(f"BROKEN at record {broken.number}: {broken.why}.\n{broken.said}")
+def _say(verified: "Verified") -> None:
+    if broken := verified.broken:
+        print(f"BROKEN at record {broken.number}: {broken.why}.\n{broken.message}")
         return
-    rows = ", ".join(f"{count:,} {name}s" for name, count in found.rows.items())
-    print(f"The chain holds: {found.records:,} records; {rows} stand as they were recorded.")
-    for reason, count in sorted(found.erased.items()):
+    rows = ", ".join(f"{count:,} {name}s" for name, count in verified.rows.items())
+    print(f"The chain holds: {verified.records:,} records; {rows} stand as they were recorded.")
+    for reason, count in sorted(verified.erased.items()):
         print(f"  {count:,} answers lost content lawfully: {reason}")
-    if found.adopted:
+    if verified.adopted:
         proof = "it proves them from its first day on"
-        print(f"  {found.adopted:,} answers are older than the chain; {proof}")
-    print(f"  head {found.head}")
+        print(f"  {verified.adopted:,} answers are older than the chain; {proof}")
+    print(f"  head {verified.head}")
 
 
 @app.command()
 def head(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Number and hash of the last record, to be noted elsewhere; `verify --head` then finds what
-    was cut off."""
+    """Print number and hash of the last record. Note them elsewhere; `verify --head` then detects a
+    truncated chain."""
     del home
     with errors_said(as_json):
         from ombud.app import chain_head
 
-        found = chain_head(open_workspace())
+        chain = chain_head(open_workspace())
         if as_json:
-            print_json(found or {"number": 0, "at": None, "hash": None})
+            print_json(chain or {"number": 0, "at": None, "hash": None})
         else:
-            print(f"{found['number']} {found['hash']}" if found else "There is no record.")
+            print(f"{chain['number']} {chain['hash']}" if chain else "There is no record.")
 
 
 @app.command("list")
@@ -98,7 +98,7 @@ def list_all(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Answers that were given, oldest first, without a word of what was said."""
+    """List the answers given, oldest first, without any of their text."""
     del home
     with errors_said(as_json):
         from ombud.app import list_records
@@ -112,9 +112,9 @@ def list_all(
             return
         count = 0
         for count, row in enumerate(rows, start=1):  # noqa: B007 - how many there were
-            said = f"{row['outcome']} / {row['action']}" if row["outcome"] else "erased"
+            result = f"{row['outcome']} / {row['action']}" if row["outcome"] else "erased"
             mark = "  sensitive" if row["sensitive"] else ""
-            print(f"{row['id']}  {row['at'][:19]}Z  {said}{mark}")
+            print(f"{row['id']}  {row['at'][:19]}Z  {result}{mark}")
         if not count:
             print("No answers.")
 
@@ -128,40 +128,40 @@ def show(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """One answer: its records in the chain, what answered, and question, answer and trace while
-    they are kept."""
+    """Show one answer: its records in the chain, what answered, and question, answer and trace
+    while they are stored."""
     del home
     with errors_said(as_json):
         from ombud.app import show_record
 
-        found = show_record(open_workspace(), answer, sensitive=sensitive)
+        record = show_record(open_workspace(), answer, sensitive=sensitive)
         if as_json:
-            print_json(found)
+            print_json(record)
             return
-        print(f"{found['id']}  {found['at']}")
-        for link in found["records"]:
+        print(f"{record['id']}  {record['at']}")
+        for link in record["records"]:
             reason = f" ({link['facts']['reason']})" if "reason" in link["facts"] else ""
             print(f"  record {link['number']}: {link['kind']}{reason}, {link['at']}")
             print(f"    {link['hash']}")
-        if found["withheld"]:
+        if record["withheld"]:
             why = "for the conversation is sensitive; --sensitive shows them"
             print(f"  The words are withheld, {why}.")
-        elif "question" in found:
-            _say_words(found)
+        elif "question" in record:
+            say_words(record)
         else:
             print("  Its content was erased.")
-        for said in found["feedback"]:
-            comment = f": {said['comment']}" if said.get("comment") else ""
-            print(f"  rated {'helpful' if said['thumb'] > 0 else 'not helpful'}{comment}")
-        if setup := found["setup"]:
+        for vote in record["feedback"]:
+            comment = f": {vote['comment']}" if vote.get("comment") else ""
+            print(f"  rated {'helpful' if vote['thumb'] > 0 else 'not helpful'}{comment}")
+        if setup := record["setup"]:
             print(f"  answered by ombud {setup['version']}, embedder {setup['embedder']}")
 
 
-def _say_words(found: dict[str, Any]) -> None:
-    question, answer = found["question"], found["answer"]
+def say_words(record: dict[str, Any]) -> None:
+    question, answer = record["question"], record["answer"]
     trace = answer["trace"]
     print(f"  asked: {question['text']}")
-    print(f"  outcome: {found['outcome']} / {found['action']}; model {trace['model'] or 'none'}")
+    print(f"  outcome: {record['outcome']} / {record['action']}; model {trace['model'] or 'none'}")
     read = len(trace["evidence"])
     print(f"  index version {trace['index_version']}; {read} passages read, by id with --json")
     for note in (*trace["degraded"], *trace["notes"]):
@@ -194,41 +194,41 @@ def replay(
         from ombud.app import replay_answer as run
         from ombud.app import replayed_json
 
-        found = replayed_json(
+        replayed = replayed_json(
             asyncio.run(run(open_workspace(), answer, model=model)), sensitive=sensitive
         )
         if as_json:
-            print_json(found)
+            print_json(replayed)
         else:
-            _say_replay(found)
+            say_replay(replayed)
 
 
-def _say_replay(found: dict[str, Any]) -> None:
-    print(f"{found['id']}, given {found['at'][:19]}Z, replayed as of {found['as_of']}")
-    _say_evidence(found)
-    counts = [f"{found['quotes'][name]} {name}" for name in ("stand", "differ", "erased")]
+def say_replay(replayed: dict[str, Any]) -> None:
+    print(f"{replayed['id']}, given {replayed['at'][:19]}Z, replayed as of {replayed['as_of']}")
+    say_evidence(replayed)
+    counts = [f"{replayed['quotes'][name]} {name}" for name in ("stand", "differ", "erased")]
     print(f"Quotes: {', '.join(counts)}.")
-    for difference in found["differences"]:
+    for difference in replayed["differences"]:
         then, now = _short(difference["then"]), _short(difference["now"])
         print(f"  {difference['what']}: {then} -> {now}")
-    _say_answers(found)
-    for note in found["notes"]:
+    say_answers(replayed)
+    for note in replayed["notes"]:
         print(f"Note: {note}")
 
 
-def _say_evidence(found: dict[str, Any]) -> None:
-    index = f"version {found['index_then']}"
-    if found["snapshot"]:
+def say_evidence(replayed: dict[str, Any]) -> None:
+    index = f"version {replayed['index_then']}"
+    if replayed["snapshot"]:
         print(f"Index: {index}, as it was.")
     else:
-        print(f"Index: {index} is gone; searched the present one, {found['index_now']}.")
-    same = "the same" if found["same_evidence"] else "NOT the same"
-    then, now = len(found["evidence_then"]), len(found["evidence_now"])
+        print(f"Index: {index} is gone; searched the present one, {replayed['index_now']}.")
+    same = "the same" if replayed["same_evidence"] else "NOT the same"
+    then, now = len(replayed["evidence_then"]), len(replayed["evidence_now"])
     print(f"Evidence: {same}, {then} passages then and {now} now.")
-    for mark, rows in (("+", found["came"]), ("-", found["went"])):
+    for mark, rows in (("+", replayed["came"]), ("-", replayed["went"])):
         for row in rows:
             print(f"  {mark} {row['title']} ({row['uri']}) {row['chunk']}")
-    for document in found["documents"]:
+    for document in replayed["documents"]:
         if document["state"] == "unchanged":
             continue
         since = f" on {document['ended']}" if document["ended"] else ""
@@ -240,23 +240,23 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def _say_answers(found: dict[str, Any]) -> None:
-    if not found["compared"]:
+def say_answers(replayed: dict[str, Any]) -> None:
+    if not replayed["compared"]:
         reason = "a model wrote it (--model asks again), or its evidence was erased"
         print(f"Answer: not compared; {reason}.")
         return
-    print(f"Answer: {'NOT the same' if found['answers'] else 'the same'}.")
-    for difference in found["answers"]:
+    print(f"Answer: {'NOT the same' if replayed['answers'] else 'the same'}.")
+    for difference in replayed["answers"]:
         what, then = difference["what"], difference["then"]
         if what == "text" and then is not None:
-            _say_difference(then, difference["now"])
+            say_difference(then, difference["now"])
         elif what not in ("text", "citations"):
             print(f"  {what}: {then} -> {difference['now']}")
         elif then is None:
             print(f"  {what}: differs; the words are withheld, --sensitive shows them")
 
 
-def _say_difference(then: str, now: str) -> None:
+def say_difference(then: str, now: str) -> None:
     import difflib
 
     lines = difflib.unified_diff(then.splitlines(), now.splitlines(), "then", "now", lineterm="")
@@ -275,8 +275,8 @@ def expire(dry_run: bool = DRY, as_json: bool = JSON, home: Path | None = HOME) 
         if as_json:
             print_json(done)
             return
-        said = "Would be erased" if dry_run else "Erased"
-        print(f"{said}: {done['conversations']:,} conversations, {done['answers']:,} answers.")
+        verb = "Would be erased" if dry_run else "Erased"
+        print(f"{verb}: {done['conversations']:,} conversations, {done['answers']:,} answers.")
 
 
 @app.command()
@@ -292,7 +292,7 @@ def erase(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Erase what one person asked and was told, everywhere, and certify it; the chain still
+    """Erase one person's questions and answers everywhere, and certify it; the chain still
     verifies."""
     del home
     with errors_said(as_json):
@@ -306,16 +306,16 @@ def erase(
         if as_json:
             print_json(made)
         else:
-            _say_certificate(made)
+            say_certificate(made)
         if not made["gone"] and not dry_run:
             raise typer.Exit(1)
 
 
-def _say_certificate(made: dict[str, Any]) -> None:
-    said = "Would be erased" if made["dry_run"] else f"Erased, {made['at']}"
+def say_certificate(made: dict[str, Any]) -> None:
+    verb = "Would be erased" if made["dry_run"] else f"Erased, {made['at']}"
     conversations = f"{made['conversations']:,} conversations"
     answers = f"{made['answers']:,} answers"
-    print(f"{said}: {conversations}, {answers}, {made['messages']:,} messages.")
+    print(f"{verb}: {conversations}, {answers}, {made['messages']:,} messages.")
     for place in made["places"]:
         mark = "STILL THERE" if place["found"] else "gone"
         print(f"  {mark}: {place['name']}" + f" ({place['said']})" * bool(place["said"]))

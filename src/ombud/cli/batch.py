@@ -16,7 +16,7 @@ FIELDS = {"id", "question", "query", "person", "country", "roles", "history", "a
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
-    """(id, row or what is wrong with it) of each line that is not blank; raises BadRequest for an
+    """Yield (id, row or its problem) for each line that is not blank; raises BadRequest for an
     unreadable file."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -31,7 +31,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, dict[str, Any] | OmbudError]]:
 
 
 def question_of(row: dict[str, Any]) -> "Question":
-    """The question of a line; country and roles may stand at its top level."""
+    """Return the question of a line; country and roles may stand at its top level."""
     from ombud.types import Question
 
     text = row.get("question") or row.get("query")
@@ -41,13 +41,13 @@ def question_of(row: dict[str, Any]) -> "Question":
         )
     return Question(
         text=text,
-        asker=_person_of(row),
+        asker=person_of(row),
         history=messages(row.get("history")),
         as_of=day(row.get("as_of")),
     )
 
 
-def _person_of(row: dict[str, Any]) -> "Person":
+def person_of(row: dict[str, Any]) -> "Person":
     fields = row.get("person") or {}
     if not isinstance(fields, dict):
         raise BadRequest(
@@ -62,7 +62,7 @@ def _person_of(row: dict[str, Any]) -> "Person":
 
 
 def plan_of(row: dict[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan fields of a line, and over them those of the command."""
+    """Return the plan fields of a line, overridden by those of the command."""
     plan = row.get("plan") or {}
     if not isinstance(plan, dict):
         raise BadRequest("plan is not an object.", hint='Such as {"k": 5}.')

@@ -45,7 +45,7 @@ AS_OF = typer.Option("", "--as-of", help="Rules in force on this day, such as 20
 
 
 def open_workspace(flags: Mapping[str, Any] | None = None) -> "Workspace":
-    """The workspace that --home, OMBUD_HOME or the current folder names; raises SetupError."""
+    """Open the workspace of --home, OMBUD_HOME or the current folder; raises SetupError."""
     from ombud.app import Workspace
     from ombud.settings import FILE, find_home
 
@@ -64,7 +64,7 @@ def open_workspace(flags: Mapping[str, Any] | None = None) -> "Workspace":
 
 @contextmanager
 def errors_said(as_json: bool = False) -> Iterator[None]:
-    """The one place where errors become words and exit codes."""
+    """Turn errors into messages and exit codes."""
     try:
         yield
     except OmbudError as error:
@@ -96,7 +96,9 @@ def say_error(error: OmbudError, as_json: bool) -> None:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False), flush=True)
+    """Print one line of JSON; escaped where stdout cannot hold all of Unicode."""
+    whole = sys.stdout.encoding.lower().startswith("utf")
+    print(json.dumps(value, ensure_ascii=not whole), flush=True)
 
 
 def person(country: str, roles: list[str], **more: Any) -> "Person":
@@ -120,7 +122,7 @@ def day(text: str | None) -> date | None:
 
 
 def plan_values(pairs: list[str]) -> dict[str, Any]:
-    """KEY=VALUE pairs; values are read as JSON where they are JSON, lists also as a,b."""
+    """Parse KEY=VALUE pairs; values may be JSON, lists also a,b."""
     values: dict[str, Any] = {}
     for pair in pairs:
         key, mark, text = pair.partition("=")
@@ -155,12 +157,17 @@ def _bad(wrong: Any) -> BadRequest:
 
 
 def write_file(path: Path, text: str) -> None:
+    """Write a text as `write_bytes` does."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file, whole or not at all; its folder is made. Raises BadRequest where that cannot
     be."""
     draft = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(content)
         draft.replace(path)
     except OSError as failed:
         draft.unlink(missing_ok=True)
@@ -170,9 +177,8 @@ def write_file(path: Path, text: str) -> None:
 
 
 @contextmanager
-def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on stderr with rate and time left, one line a step; silent where stderr is no
-    terminal."""
+def progress(visible: bool = True) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar on stderr, one line per step; silent if stderr is no terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -200,7 +206,7 @@ def progress(shown: bool = True) -> Iterator[Callable[[str, int, int], None]]:
     )
     tasks: dict[str, TaskID] = {}
     with Progress(
-        *columns, console=console, disable=not (shown and console.is_terminal), transient=True
+        *columns, console=console, disable=not (visible and console.is_terminal), transient=True
     ) as bar:
 
         def on_progress(step: str, done: int, total: int) -> None:

@@ -32,20 +32,20 @@ app = typer.Typer(cls=WholeHelp, help="What is indexed.", no_args_is_help=True)
 def list_all(
     country: str = COUNTRY, role: list[str] = ROLE, as_json: bool = JSON, home: Path | None = HOME
 ) -> None:
-    """All documents; with --country or --role, those that such a person may read today."""
+    """List all documents; with --country or --role, those that such a person may read today."""
     from ombud.app import library
     from ombud.types import CONTENT
 
     del home
     with errors_said(as_json):
-        found = library.documents(open_workspace(), _reader(country, role))
+        documents = library.documents(open_workspace(), _reader(country, role))
         if as_json:
             print_json(
-                {"documents": [d.model_dump(mode="json", exclude=set(CONTENT)) for d in found]}
+                {"documents": [d.model_dump(mode="json", exclude=set(CONTENT)) for d in documents]}
             )
             return
-        if found:
-            print(_listed(found))
+        if documents:
+            print(_listed(documents))
         else:
             print("No documents. `ombud sync FOLDER` indexes some.")
 
@@ -58,16 +58,16 @@ def show(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """One document: what is known of it, and its text as it was understood."""
+    """Show one document: its metadata, and its text as it was parsed."""
     from ombud.app import library
 
     del home
     with errors_said(as_json):
-        found = library.document(open_workspace(), document, _reader(country, role))
+        stored = library.document(open_workspace(), document, _reader(country, role))
         if as_json:
-            print_json(found.model_dump(mode="json"))
+            print_json(stored.model_dump(mode="json"))
         else:
-            _say(found)
+            _say(stored)
 
 
 @app.command()

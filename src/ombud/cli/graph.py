@@ -16,7 +16,6 @@ from ombud.cli.console import (
     open_workspace,
     person,
     print_json,
-    write_file,
 )
 from ombud.cli.printing.help import WholeHelp
 
@@ -39,47 +38,42 @@ def show(
     country: str = COUNTRY,
     role: list[str] = ROLE,
     as_of: str = AS_OF,
-    svg: Path = typer.Option(None, "--svg", help="Also draw it into this file."),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """What the documents say of a term; with --country or --role, those that such a person may
+    """Show what the documents say of a term; with --country or --role, those that such a person may
     read."""
     del home
     with errors_said(as_json):
         from ombud.app import graph_around
 
         reader = person(country, role) if country or role else None
-        found = graph_around(open_workspace(), term, reader, depth, day(as_of))
-        if svg:
-            from ombud.graph import draw_graph
-
-            write_file(svg, draw_graph(term, found))
+        neighbourhood = graph_around(open_workspace(), term, reader, depth, day(as_of))
         if as_json:
             print_json(
                 {
                     "term": term,
-                    "entities": found.keys,
-                    "triplets": rows_of(found),
-                    "left_out": found.left_out,
+                    "entities": neighbourhood.keys,
+                    "triplets": rows_of(neighbourhood),
+                    "left_out": neighbourhood.left_out,
                 }
             )
         else:
-            _say(found)
+            _say(neighbourhood)
 
 
 @app.command()
 def stats(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """How it is made, and how many documents, triplets and entities it has."""
+    """Show how the graph is made, and how many documents, triplets and entities it has."""
     del home
     with errors_said(as_json):
         from ombud.app import graph_stats
 
-        found = graph_stats(open_workspace())
+        figures = graph_stats(open_workspace())
         if as_json:
-            print_json(found)
+            print_json(figures)
             return
-        for name, value in found.items():
+        for name, value in figures.items():
             print(f"{name.replace('_', ' '):<11} {value}")
 
 
@@ -89,21 +83,21 @@ PASSAGE_FIELDS = {
 }
 
 
-def rows_of(found: "Neighbourhood") -> list[dict[str, Any]]:
-    """Triplets with the passages that say them."""
+def rows_of(neighbourhood: "Neighbourhood") -> list[dict[str, Any]]:
+    """Return triplets with the passages that support them."""
     rows: list[dict[str, Any]] = []
-    for edge in found.edges:
-        chunk = found.chunks[edge.triplet.chunk_id]
+    for edge in neighbourhood.edges:
+        chunk = neighbourhood.chunks[edge.triplet.chunk_id]
         passage = chunk.model_dump(mode="json", include=PASSAGE_FIELDS)
         rows.append({**edge.triplet.model_dump(), **passage})
     return rows
 
 
-def _say(found: "Neighbourhood") -> None:
-    """Statements of one subject together, each once, with the documents that make it."""
+def _say(neighbourhood: "Neighbourhood") -> None:
+    """Print distinct statements grouped by subject, with the documents that make them."""
     names: dict[str, str] = {}
     places: dict[str, dict[tuple[str, str], dict[str, None]]] = {}
-    for edge, row in zip(found.edges, rows_of(found), strict=True):
+    for edge, row in zip(neighbourhood.edges, rows_of(neighbourhood), strict=True):
         names.setdefault(edge.subject_key, row["subject"])
         statements = places.setdefault(edge.subject_key, {})
         page = f", page {row['page_from']}" if row["page_from"] else ""
@@ -114,5 +108,5 @@ def _say(found: "Neighbourhood") -> None:
         for (predicate, thing), documents in places[key].items():
             print(f"  {predicate}: {thing}")
             print(f"      {'; '.join(documents)}")
-    if found.left_out:
-        print(f"{found.left_out} more are left out.")
+    if neighbourhood.left_out:
+        print(f"{neighbourhood.left_out} more are left out.")

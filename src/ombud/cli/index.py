@@ -12,16 +12,16 @@ app = typer.Typer(cls=WholeHelp, help="The index of passages.", no_args_is_help=
 
 @app.command()
 def stats(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Passages, documents, embedder, languages, size on disk."""
+    """Show passages, documents, embedder, languages and size on disk."""
     del home
     with errors_said(as_json):
         from ombud.app import index_stats
 
-        found = index_stats(open_workspace())
+        figures = index_stats(open_workspace())
         if as_json:
-            print_json(found)
+            print_json(figures)
             return
-        for name, value in found.items():
+        for name, value in figures.items():
             print(f"{name:<12} {', '.join(value) if isinstance(value, list) else value}")
 
 

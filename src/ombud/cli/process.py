@@ -6,6 +6,7 @@ that the process holds before the system takes it back at once."""
 
 import atexit
 import gc
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -22,8 +23,8 @@ _opened: "list[Workspace]" = []
 
 @contextmanager
 def command_process() -> Iterator[None]:
-    """Around a command. After it its workspaces are closed, and when the process ends no garbage is
-    looked for."""
+    """Wrap a command: close its workspaces afterwards, and skip garbage collection when the process
+    ends."""
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
     try:
@@ -33,15 +34,26 @@ def command_process() -> Iterator[None]:
             _opened.pop().close()
 
 
+def replace_unprintable() -> None:
+    """Print `?` for a character that the terminal or pipe cannot hold (cp1252, latin-1)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def decode_arguments() -> None:
+    """Read the command line as UTF-8, also where the locale says ASCII."""
+    sys.argv = [os.fsencode(argument).decode(errors="replace") for argument in sys.argv]
+
+
 def close_at_end(workspace: "Workspace") -> None:
-    """SQLite moves what is in its log into the database when its last connection closes."""
+    """Close at exit, so that SQLite moves its log into the database."""
     _opened.append(workspace)
 
 
 def end_interrupted() -> NoReturn:
-    """The end after Ctrl-C, once workspaces are closed. Python would wait for its threads: one that
-    embeds a batch took up to 18 s, and then wrote it, though the lease of its sync was given
-    back."""
+    """End after Ctrl-C once workspaces are closed. Python would wait for its threads, and one that
+    embeds could write after the lease of its sync was given back."""
     print("Stopped. Nothing is lost; the next run goes on.", file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # a pipe whose reader is gone
@@ -50,6 +62,6 @@ def end_interrupted() -> NoReturn:
 
 
 def collect_nothing() -> None:
-    """For a command that answers one question: it ends before its garbage takes room. None is
-    collected until the process is over: the first look would be through everything (.08 s)."""
+    """Disable garbage collection for a command that answers one question: it ends before its
+    garbage takes room."""
     gc.disable()

@@ -31,7 +31,7 @@ def route_question(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """How many passages settle a question: its class, how sure that is, and what an adaptive plan
+    """Classify how many passages settle a question, how sure that is, and what an adaptive plan
     takes from it."""
     del home
     with errors_said(as_json or batch is not None):
@@ -44,11 +44,11 @@ def route_question(
         router = model_router(settings, folder) if by_model else _by_weights(settings, folder)
         if batch:
             raise typer.Exit(_batch(batch, plan, router))
-        found = _routed(question, plan, router)
+        routed = _routed(question, plan, router)
         if as_json:
-            print_json({"question": question, **found})
+            print_json({"question": question, **routed})
         else:
-            _say(found)
+            _say(routed)
 
 
 def _routed(question: str, plan: "Plan", router: "Router") -> dict[str, Any]:
@@ -69,32 +69,32 @@ def _batch(path: Path, plan: "Plan", router: "Router") -> int:
         try:
             if isinstance(row, OmbudError):
                 raise row
-            found = _routed(question_of(row).text, plan, router)
+            routed = _routed(question_of(row).text, plan, router)
         except OmbudError as failed:
             print_failure(identity, failed)
             code = 1
             continue
-        print_json({"id": identity, **found})
+        print_json({"id": identity, **routed})
     return code
 
 
-def _say(found: dict[str, Any]) -> None:
-    needs = NEEDS[found["classes"]]
-    print(f"label {found['label']}: {needs[found['label']]}")
+def _say(routed: dict[str, Any]) -> None:
+    needs = NEEDS[routed["classes"]]
+    print(f"label {routed['label']}: {needs[routed['label']]}")
     print(
         "\n".join(
-            f"  {p:5.1%}  {need}" for need, p in zip(needs, found["probabilities"], strict=True)
+            f"  {p:5.1%}  {need}" for need, p in zip(needs, routed["probabilities"], strict=True)
         )
     )
-    print(", ".join(f"{name} = {value}" for name, value in found["parameters"].items()))
+    print(", ".join(f"{name} = {value}" for name, value in routed["parameters"].items()))
 
 
 def workspace_settings() -> "tuple[Settings, Path]":
-    """Of the workspace where there is one: a question can be routed without."""
-    from ombud.settings import find_home, load
+    """Return the settings of the workspace, if there is one: routing works without."""
+    from ombud.settings import find_home, open_settings
 
     home = find_home(state.home)
-    return load(home), home or Path.cwd()
+    return open_settings(home), home or Path.cwd()
 
 
 def _by_weights(settings: "Settings", home: Path) -> "Router":
@@ -114,7 +114,7 @@ def _embedder(settings: "Settings", home: Path) -> "Embedder | None":
 
 
 def model_router(settings: "Settings", home: Path) -> "Router":
-    """The configured chat model; raises SetupError without one."""
+    """Return the configured chat model as router; raises SetupError without one."""
     from ombud.models import open_chat
     from ombud.retrieve import Routed, classify_by_model
 

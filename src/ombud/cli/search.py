@@ -45,7 +45,7 @@ def search_passages(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Passages that fit a question, best first, as this person may read them."""
+    """Search the passages that this person may read, best first."""
     del home
     if not batch:
         collect_nothing()
@@ -67,7 +67,7 @@ def search_passages(
             raise typer.Exit(asyncio.run(_batch(open_workspace(), batch, chosen)))
         asker = person(country, role)
         today = day(as_of)
-        with waiting(STEPS["search"], shown=not as_json):
+        with waiting(STEPS["search"], visible=not as_json):
             workspace = open_workspace()
             evidence, trace = asyncio.run(
                 asking.search(workspace, query, asker, as_of=today, plan=chosen)
@@ -79,7 +79,7 @@ def search_passages(
 
 
 def rows(evidence: "Evidence") -> list[dict[str, Any]]:
-    """Hits as the API gives them."""
+    """Return hits as the API gives them."""
     fields = {
         "document_id",
         "uri",
@@ -113,13 +113,13 @@ async def _batch(workspace: "Workspace", path: Path, chosen: dict[str, Any]) -> 
         try:
             if isinstance(row, OmbudError):
                 raise row
-            asked = question_of(row)
+            question = question_of(row)
             evidence, trace = await asking.search(
                 workspace,
-                asked.text,
-                asked.asker,
-                as_of=asked.as_of,
-                history=asked.history,
+                question.text,
+                question.asker,
+                as_of=question.as_of,
+                history=question.history,
                 plan=plan_of(row, chosen),
             )
         except OmbudError as failed:

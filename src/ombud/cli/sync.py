@@ -80,21 +80,21 @@ def sync_folders(
         workspace = open_workspace()
         folders = _folders(paths or [], source, country)
         chosen = _sources(workspace, folders, source)
-        _say_missing_model(workspace)
+        say_missing_model(workspace)
         with progress(not as_json) as on_progress:
             reports = run_sync(
                 workspace, chosen, allow_deletes=allow_deletes, on_progress=on_progress
             )
         _say(reports, time.monotonic() - started, as_json)
-        _say_former(workspace)
+        say_former(workspace)
         if every_ or watch:
-            _go_on(workspace, every_, watch)
+            go_on(workspace, every_, watch)
         if not all(report.ok for report in reports):
             raise typer.Exit(1)
 
 
 def _folders(paths: Sequence[Path], name: str, country: str) -> list["RecordedSource"]:
-    """The given folders as sources. Raises BadRequest for one name of several."""
+    """Return the folders as sources. Raises BadRequest for one name of several folders."""
     from ombud.store import RecordedSource
 
     code = person(country, []).country or ""
@@ -109,8 +109,8 @@ def _folders(paths: Sequence[Path], name: str, country: str) -> list["RecordedSo
 def _sources(
     workspace: "Workspace", folders: Sequence["RecordedSource"], name: str
 ) -> list["Source"]:
-    """These folders, recorded; else the configured and recorded sources, or the one of that
-    name."""
+    """Return these folders as recorded sources; else the configured and recorded sources, or the
+    one of that name."""
     from ombud.app import configured_sources, record_folder
 
     settings, store, home = workspace.settings, workspace.store, workspace.home
@@ -125,14 +125,14 @@ def _sources(
     return sources
 
 
-def _say_missing_model(workspace: "Workspace") -> None:
+def say_missing_model(workspace: "Workspace") -> None:
     missing = workspace.missing_model if workspace.embedder is None else None
     if missing:
         print(f"{missing} The index is made for search by words only.", file=sys.stderr)
         print(missing.hint, file=sys.stderr)
 
 
-def _say_former(workspace: "Workspace") -> None:
+def say_former(workspace: "Workspace") -> None:
     """Name sources that are none any more, but whose documents still answer."""
     from ombud.app import former_sources
 
@@ -144,7 +144,7 @@ def _say_former(workspace: "Workspace") -> None:
         )
 
 
-def _go_on(workspace: "Workspace", period: str, watching: bool) -> None:
+def go_on(workspace: "Workspace", period: str, watching: bool) -> None:
     """Sync again and again; a failure is told and the next turn comes."""
     from ombud.app import every, report_line, run_every, sync_all
     from ombud.app import watch as changes
@@ -183,15 +183,15 @@ def _say(reports: list["SyncReport"], seconds: float, as_json: bool) -> None:
             print(f"  {report.reread} {REREAD}")
         for name in report.replaced:
             print(f"  this was {name} before, which is no source any more")
-        _say_losses(report)
+        say_losses(report)
         for failure in report.failed:
             print(f"  failed: {called(failure)}: {failure.reason}", file=sys.stderr)
         if report.note:
             print(f"  {report.note}", file=sys.stderr)
 
 
-def _say_losses(report: "SyncReport") -> None:
-    """A line for each document that was not read whole and each file that was not read at all."""
+def say_losses(report: "SyncReport") -> None:
+    """Print a line for each document that was partly read and each file that was not read."""
     from ombud.ingest import called
 
     for lost in report.lost:

@@ -10,6 +10,7 @@ import typer
 from ombud.cli import (
     ask,
     audit,
+    chats,
     documents,
     graph,
     index,
@@ -23,12 +24,35 @@ from ombud.cli.console import HOME
 from ombud.cli.lab import verbs as lab
 from ombud.cli.people import accounts, advisors
 from ombud.cli.printing.help import WholeHelp
-from ombud.cli.process import INTERRUPTED, command_process, end_interrupted
+from ombud.cli.process import (
+    INTERRUPTED,
+    command_process,
+    decode_arguments,
+    end_interrupted,
+    replace_unprintable,
+)
 from ombud.cli.publishing import publish
 
-REMOVED_COMMANDS: dict[str, str] = {}
-"""Command -> one sentence on what replaces it, such as `lab pool`; the name of a group holds for
-all its commands."""
+REMOVED_COMMANDS = {
+    "lab calibrate": "use `ombud lab tune DATASET --confidence`.",
+    "lab check": "use `ombud publish DRAFT --check`.",
+    "lab delete": "use `ombud lab show RUN --delete`.",
+    "lab experiment": "run `python -m research.studies` in a clone of ombud's repository.",
+    "lab grade": "use `ombud lab annotate --passages`.",
+    "lab harvest": "use `ombud lab import --past-questions`.",
+    "lab list": "use `ombud lab show`.",
+    "lab noise": "`ombud lab compare` tests the difference of two runs.",
+    "lab overturn": "use `ombud lab annotate --lowest METRIC`.",
+    "lab rescore": "use `ombud lab run --rescore RUN`.",
+    "lab rubrics": "use `ombud lab show --rubrics`.",
+    "lab score": "use `ombud lab run QRELS --rankings FILE`.",
+    "lab time": "use `ombud lab compare RUN RUN --timed 30`.",
+    "lab train-router": "run `python -m research.training.router` in a clone of the repository.",
+    "lab train-triage": "run `python -m research.training.triage` in a clone of the repository.",
+    "lab trend": "use `ombud lab show RUN --trend`.",
+    "lab variants": "use `ombud lab show --variants`.",
+}
+"""Command, or group of commands -> one sentence on what replaces it."""
 
 
 class Verbs(WholeHelp):
@@ -52,7 +76,7 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
+def print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
@@ -61,7 +85,7 @@ def _print_version(wanted: bool) -> None:
 
 
 VERSION = typer.Option(
-    False, "--version", help="Print the version.", callback=_print_version, is_eager=True
+    False, "--version", help="Print the version.", callback=print_version, is_eager=True
 )
 
 
@@ -71,6 +95,7 @@ def options(home: Path | None = HOME, version: bool = VERSION) -> None:
 
 
 app.command("init")(operate.init)
+app.command("demo")(operate.demo)
 app.command("sync")(sync.sync_folders)
 app.command("search")(search.search_passages)
 app.command("ask")(ask.ask_question)
@@ -92,13 +117,17 @@ app.add_typer(graph.app, name="graph")
 app.add_typer(advisors.handoff, name="handoff")
 app.add_typer(accounts.people, name="people")
 app.add_typer(accounts.tokens, name="tokens")
+app.add_typer(chats.slack, name="slack")
+app.add_typer(chats.teams, name="teams")
 app.add_typer(audit.app, name="audit")
 app.add_typer(report.app, name="report")
 app.add_typer(lab.app, name="lab")
 
 
 def main() -> None:
-    sys.excepthook = _say_unforeseen
+    sys.excepthook = say_unforeseen
+    decode_arguments()
+    replace_unprintable()
     try:
         with command_process():
             app()
@@ -109,8 +138,8 @@ def main() -> None:
         raise
 
 
-def _say_unforeseen(kind: type[BaseException], error: BaseException, trace: object) -> None:
-    """What Python would print of an error that nobody foresaw, without the passwords in it."""
+def say_unforeseen(kind: type[BaseException], error: BaseException, trace: object) -> None:
+    """Print an unforeseen error's traceback without the passwords in it."""
     from ombud.masking import mask_secrets
 
     del kind, trace

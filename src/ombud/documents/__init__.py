@@ -1,7 +1,7 @@
-"""Bytes -> `Document` -> `Chunk`s.
+"""Parse bytes into a `Document` and cut it into `Chunk`s.
 
-Parsers read untrusted files, and every one of them hangs or crashes on some: `Worker` parses and
-cuts in a process of its own that can be killed; `InlineParser`, `parse` and `chunk` run here."""
+Files are untrusted, and any parser hangs or crashes on some: `Worker` parses and cuts in a process
+that can be killed; `InlineParser`, `parse` and `chunk` run in this process."""
 
 from ombud.documents.blocks import AttachedFile, ParsedFile
 from ombud.documents.chunking.chunks import chunk, recipe_of
@@ -11,24 +11,3 @@ from ombud.documents.losses import describe_loss
 from ombud.documents.parsing import PARSED_BY, holds_documents, is_passing, kinds, parse
 from ombud.documents.pdf.drawing import draw_page
 from ombud.documents.worker import DocumentParser, InlineParser, Worker, open_parsers
-
-__all__ = [
-    "PARSED_BY",
-    "AttachedFile",
-    "Chunking",
-    "DocumentContents",
-    "DocumentParser",
-    "InlineParser",
-    "ParsedFile",
-    "Worker",
-    "chunk",
-    "describe_loss",
-    "draw_page",
-    "front_matter",
-    "holds_documents",
-    "is_passing",
-    "kinds",
-    "open_parsers",
-    "parse",
-    "recipe_of",
-]

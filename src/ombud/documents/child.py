@@ -1,9 +1,9 @@
-"""The parser process: reads requests from standard input, answers on standard output, until the
+"""The parser process: reads requests from standard input and answers on standard output, until the
 input closes.
 
 Run as `python -m ombud.documents.child MEMORY_MB SECONDS STARTING PAGES`. A request is two
-messages: the order as JSON, answered by an empty one as soon as the parser is loaded, and the
-bytes of the file or, for a parsed document, its JSON. The answer is JSON with either `document` or
+messages: the order as JSON, answered with an empty message once the parser is loaded, and the bytes
+of the file or, for a parsed document, its JSON. The answer is JSON with either `document` or
 `error` and `hint`; before it, the child may send `count` or `embed`, which the parent answers."""
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ombud.documents.blocks import AttachedFile
 
 GRACE = 5
-"""Seconds that the parent has to kill a process that is late, before it does so itself."""
+"""Seconds after the limit at which the process ends itself if the parent has not killed it."""
 
 
 def main() -> None:
@@ -38,28 +38,28 @@ def main() -> None:
     # The terminal's Ctrl-C is the parent's business.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests = sys.stdin.buffer
-    # What a library prints must not end up in the answers.
+    # Output of libraries must not end up in the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     models = _ParentModels(requests, answers, seconds)
     import_module("ombud.documents.parsing")  # before the first request, which may be a while
     while (message := receive(requests)) is not None:
-        # No handler: the kernel ends the process even when a library never comes back, and the
-        # parent is gone.
+        # No handler: the kernel ends the process even when a library hangs and the parent is gone.
         signal.setitimer(signal.ITIMER_REAL, starting + GRACE)
         order = json.loads(message)
-        _load(order)
+        load_modules(order)
         send(answers, b"")
         data = receive(requests)
         if data is None:
             return
         signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
-        send(answers, _answer(order, data, pages, models))
+        send(answers, make_answer(order, data, pages, models))
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class _ParentModels:
-    """The embedder of the parent process: a model would need more memory than a document may."""
+    """Calls the embedder of the parent process: a model needs more memory than a document may
+    use."""
 
     def __init__(self, requests: BinaryIO, answers: BinaryIO, seconds: float) -> None:
         self._requests = requests
@@ -67,11 +67,11 @@ class _ParentModels:
         self._seconds = seconds
 
     def count(self, text: str) -> int:
-        """Tokens of a text."""
+        """Count the tokens of a text."""
         return int(self._ask({"count": text}))
 
     def embed(self, texts: Sequence[str]) -> Any:
-        """Unit vectors of texts."""
+        """Embed texts as unit vectors."""
         import numpy as np
 
         vectors = self._ask({"embed": list(texts)})
@@ -82,20 +82,20 @@ class _ParentModels:
         reply = receive(self._requests)
         if reply is None:
             sys.exit()
-        # The parent counts the seconds; how long its models take is not the document's fault.
+        # The parent counts the seconds, without those of its models.
         signal.setitimer(signal.ITIMER_REAL, self._seconds + GRACE)
         return reply
 
 
-def _load(order: dict[str, Any]) -> None:
-    """Load what every document needs, and the parser of this one."""
+def load_modules(order: dict[str, Any]) -> None:
+    """Load the modules that every document needs, and the parser of this one."""
     from ombud.documents.contents import document_contents  # noqa: F401 - loaded, not called
     from ombud.documents.parsing import load_parser
 
     load_parser(order["facts"]["uri"])
 
 
-def _answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModels) -> bytes:
+def make_answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModels) -> bytes:
     from ombud.documents.parsing import parse_file, untrusted
     from ombud.errors import OmbudError, SetupError
     from ombud.types import Document
@@ -114,7 +114,7 @@ def _answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModel
         return b'{"document":' + document.model_dump_json().encode() + b"}"
     try:
         with untrusted(document.uri):
-            return _contents(document, attached, order, models)
+            return make_contents(document, attached, order, models)
     except SetupError as error:
         # The settings are wrong, not the document.
         setup = type(error).__name__
@@ -123,11 +123,8 @@ def _answer(order: dict[str, Any], data: bytes, pages: int, models: _ParentModel
         return json.dumps({"error": str(error), "hint": error.hint}).encode()
 
 
-def _contents(
-    document: Any,
-    attached: Sequence["AttachedFile"],
-    order: dict[str, Any],
-    models: _ParentModels,
+def make_contents(
+    document: Any, attached: Sequence["AttachedFile"], order: dict[str, Any], models: _ParentModels
 ) -> bytes:
     from ombud.documents.contents import Chunking, document_contents
     from ombud.settings import IndexSettings

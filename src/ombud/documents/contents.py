@@ -1,5 +1,5 @@
-"""Everything ingest computes from the text of one document: its chunks and the abbreviations that
-it explains."""
+"""Compute from the text of a document what ingest stores: chunks and the abbreviations that it
+explains."""
 
 from typing import NamedTuple
 
@@ -12,13 +12,13 @@ from ombud.types import Chunk, Document
 
 
 class Chunking(NamedTuple):
-    """How documents are cut."""
+    """The settings and models by which documents are cut."""
 
     settings: IndexSettings
     count: Count
-    """Tokens of a text."""
+    """Counts the tokens of a text."""
     embed: Embed | None = None
-    """Unit vectors of texts, for the chunker `semantic`."""
+    """Embeds texts as unit vectors, for the chunker `semantic`."""
 
 
 class DocumentContents(NamedTuple):
@@ -31,7 +31,7 @@ class DocumentContents(NamedTuple):
 
 
 def document_contents(document: Document, chunking: Chunking) -> DocumentContents:
-    """Cut a parsed document, in this process; raises as `chunk` does."""
+    """Cut a parsed document in this process; raises as `chunk` does."""
     chunks = chunk(document, chunking.settings, chunking.count, chunking.embed)
     abbreviations = find_abbreviations(document.text, document.language)
     return DocumentContents(document, chunks, abbreviations)

@@ -1,9 +1,9 @@
-"""Bytes become text: by a byte order mark, by what the file declares, as UTF-8, else by a guess
-that says so where it is not certain.
+"""Decode bytes: by a byte order mark, by the declared encoding, as UTF-8, else by a guess, which is
+reported if it is uncertain.
 
-charset-normalizer alone takes short texts of Western Europe for Mac Roman, Baltic or Chinese. So it
-is asked only for scripts that are not Latin, where it is right; between Latin encodings the
-language decides that the text then makes sense in."""
+charset-normalizer takes short Western European texts for Mac Roman, Baltic or Chinese, so it is
+only used for other scripts. Between Latin encodings the one wins in which the text is plainest in
+its language."""
 
 import codecs
 import re
@@ -24,7 +24,7 @@ _BOMS = (
 _LATIN = (
     "cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257", "cp850", "cp852", "mac_roman",
 )  # fmt: skip
-"""The usual one first: it is taken where the others explain the text no better."""
+"""The most usual one first: it wins unless another explains the text better."""
 _OTHERS = [
     "cp1251", "koi8_r", "cp866", "iso8859_5", "cp1253", "cp1255", "cp1256", "gb18030", "big5",
     "cp932", "euc_jp", "cp949",
@@ -33,46 +33,49 @@ _AS_BROWSERS_DO = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030",
     "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
-"""What files hold that declare one of these."""
+"""Declared encoding -> the superset that browsers read it as."""
 
 
 class Decoded(NamedTuple):
     text: str
     loss: Loss = Loss()
-    """What is not certain, or could not be read."""
+    """Uncertain encodings and unreadable characters."""
 
 
 def decode(data: bytes, declared: str = "") -> Decoded:
-    """The text of a file. declared: the encoding that it names itself.
+    """Decode a file. declared: the encoding that it names itself.
 
-    Raises SourceError for binary data and where the encoding cannot be determined."""
+    Raises SourceError for binary data, and if the encoding cannot be determined."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             text = data.decode(encoding, errors="replace").removeprefix("\ufeff")
-            return _checked(text)
-    named = _declared(data, declared)
+            return check_text(text)
+    named = decode_declared(data, declared)
     if named is not None:
-        return _checked(named)
+        return check_text(named)
     if data.count(0) > len(data) // 1000:
-        return _checked(_utf_16(data))
+        return check_text(decode_utf_16(data))
     text = data.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
     if not broken:
         return Decoded(text)
     if sum(character > "\x7f" for character in text) > 2 * broken:
-        # Most of what is not ASCII is UTF-8: a few bytes were damaged.
+        # Most characters beyond ASCII are UTF-8: a few bytes are damaged.
         return Decoded(text, Loss(undecodable=broken))
-    guess = _guessed_latin(data) if _is_latin(data) else _guessed_other(data)
+    # Bytes beyond ASCII stand one by one between ASCII letters in Latin scripts, else in runs.
+    beyond_ascii = sum(byte > 127 for byte in data)
+    in_runs = sum(map(len, re.findall(rb"[\x80-\xff]{3,}", data)))
+    guess = guess_latin(data) if 2 * in_runs < beyond_ascii else guess_other(data)
     if guess is None:
         raise SourceError(
             "The encoding of the file cannot be determined.", hint="Save it again as UTF-8."
         )
-    _checked(guess.text)
+    check_text(guess.text)
     return guess
 
 
-def _declared(data: bytes, declared: str) -> str | None:
-    """The text by the encoding that the file names; None where that is none or wrong."""
+def decode_declared(data: bytes, declared: str) -> str | None:
+    """Decode by the encoding that the file names; None if that is unknown or wrong."""
     try:
         encoding = codecs.lookup(declared).name
         return data.decode(_AS_BROWSERS_DO.get(encoding, encoding))
@@ -80,47 +83,42 @@ def _declared(data: bytes, declared: str) -> str | None:
         return None
 
 
-def _checked(text: str) -> Decoded:
-    """The text; raises SourceError for what was none before it was decoded."""
+def check_text(text: str) -> Decoded:
+    """Check a decoded text; raises SourceError if the file was not text."""
     beginning = text[:10_000]
-    strange = sum(map(beginning.count, filter(_is_strange, set(beginning))))
+    if "\ufffd" not in text and "".join(beginning.split()).isprintable():
+        return Decoded(text)
+    strange = sum(map(beginning.count, filter(is_strange, set(beginning))))
     if strange > len(beginning) // 50:
-        raise _not_text()
+        raise not_text_error()
     return Decoded(text, Loss(undecodable=text.count("\ufffd")))
 
 
-def _not_text() -> SourceError:
+def not_text_error() -> SourceError:
     return SourceError("The file is not text.", hint="Give it the ending of its real format.")
 
 
-def _is_strange(character: str) -> bool:
-    """Tell whether it stands in no text: what could not be decoded, control characters, and what
-    Unicode has no character for."""
+def is_strange(character: str) -> bool:
+    """Tell whether a character occurs in no text: undecodable, control and unassigned
+    characters."""
     if character == "\ufffd" or unicodedata.category(character) in {"Cn", "Cs"}:
         return True
     return character < " " and character not in "\t\r\n\f"
 
 
-def _utf_16(data: bytes) -> str:
-    """Text in which every other byte is a zero, as ASCII in UTF-16 is; raises SourceError."""
+def decode_utf_16(data: bytes) -> str:
+    """Decode UTF-16, in which every other byte of ASCII is a zero; raises SourceError."""
     zeros_first, zeros_second = data[::2].count(0), data[1::2].count(0)
     encoding = "utf-16-be" if zeros_first > zeros_second else "utf-16-le"
     is_mixed = min(zeros_first, zeros_second) > len(data) // 100
     if is_mixed or max(zeros_first, zeros_second) < len(data) // 5:
-        raise _not_text()
+        raise not_text_error()
     return data.decode(encoding, errors="replace")
 
 
-def _is_latin(data: bytes) -> bool:
-    """Tell whether bytes beyond ASCII stand one by one, between letters of ASCII."""
-    beyond = sum(byte > 127 for byte in data)
-    in_runs = sum(map(len, re.findall(rb"[\x80-\xff]{3,}", data)))
-    return 2 * in_runs < beyond
-
-
-def _guessed_latin(data: bytes) -> Decoded | None:
-    """The text in the encoding in which its language is plainest; None where none fits."""
-    texts = {encoding: text for encoding in _LATIN if (text := _strictly(data, encoding))}
+def guess_latin(data: bytes) -> Decoded | None:
+    """Decode in the Latin encoding in which the text's language is plainest; None if none fits."""
+    texts = {encoding: text for encoding in _LATIN if (text := decode_strictly(data, encoding))}
     if not texts:
         return None
     sense = {}
@@ -140,8 +138,8 @@ def _guessed_latin(data: bytes) -> Decoded | None:
     return Decoded(texts[best], Loss(notes=notes))
 
 
-def _strictly(data: bytes, encoding: str) -> str:
-    """The text; empty where a byte means nothing in the encoding, or a control character."""
+def decode_strictly(data: bytes, encoding: str) -> str:
+    """Decode; empty if a byte is undefined in the encoding or a control character."""
     try:
         text = data.decode(encoding)
     except ValueError:
@@ -149,8 +147,8 @@ def _strictly(data: bytes, encoding: str) -> str:
     return "" if re.search("[\x7f-\x9f]", text) else text
 
 
-def _guessed_other(data: bytes) -> Decoded | None:
-    """The text by charset-normalizer; None where two encodings explain it alike."""
+def guess_other(data: bytes) -> Decoded | None:
+    """Decode by charset-normalizer; None if two encodings explain the text equally well."""
     from charset_normalizer import from_bytes
 
     matches = from_bytes(data, cp_isolation=_OTHERS)

@@ -1,5 +1,4 @@
-"""Messages through the pipes of a parser process: 8 bytes of length, big-endian, and that many
-bytes."""
+"""Messages through the pipes of a parser process: 8 bytes of length, big-endian, and the bytes."""
 
 import os
 import selectors
@@ -10,18 +9,18 @@ from typing import BinaryIO
 HEADER = 8
 """Bytes of the length."""
 LARGEST_ANSWER = 1 << 30
-"""Bytes; a process that announces more is out of its mind."""
+"""Bytes; a process that announces more is broken."""
 _PIECE = 1 << 16
 """Bytes that are written or read at a time."""
 
 
 def framed(message: bytes) -> bytes:
-    """The message with its length before it."""
+    """Put the length of a message before it."""
     return len(message).to_bytes(HEADER, "big") + message
 
 
 def receive(stream: BinaryIO) -> bytes | None:
-    """The next message, or None at the end of the stream."""
+    """Read the next message; None at the end of the stream."""
     header = stream.read(HEADER)
     if len(header) < HEADER:
         return None
@@ -38,8 +37,8 @@ def send(stream: BinaryIO, message: bytes) -> None:
 def exchange(process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
     """Write framed messages to a process and read its answer, one message.
 
-    deadline: by `time.monotonic`. Raises TimeoutError after it, EOFError when the process is
-    gone."""
+    deadline: by `time.monotonic`. Raises TimeoutError after it, EOFError if the process has
+    ended."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
     requests = process.stdin.fileno()
@@ -51,12 +50,12 @@ def exchange(process: subprocess.Popen[bytes], request: bytes, deadline: float) 
     with selectors.DefaultSelector() as ready:
         ready.register(requests, selectors.EVENT_WRITE)
         ready.register(answers, selectors.EVENT_READ)
-        while not _is_whole(answer):
-            for pipe in _ready_pipes(ready, deadline):
+        while not is_complete(answer):
+            for pipe in wait_for_pipes(ready, deadline):
                 if pipe == answers:
-                    answer += _read(answers)
+                    answer += read_piece(answers)
                     continue
-                unsent = _write(requests, unsent)
+                unsent = write_piece(requests, unsent)
                 if not unsent:
                     ready.unregister(requests)
             if len(answer) > LARGEST_ANSWER:
@@ -64,23 +63,23 @@ def exchange(process: subprocess.Popen[bytes], request: bytes, deadline: float) 
     return bytes(answer[HEADER:])
 
 
-def _is_whole(answer: bytearray) -> bool:
+def is_complete(answer: bytearray) -> bool:
     if len(answer) < HEADER:
         return False
     size = int.from_bytes(answer[:HEADER], "big")
     return len(answer) >= HEADER + size
 
 
-def _ready_pipes(ready: selectors.BaseSelector, deadline: float) -> list[int]:
-    """Pipes that can be read or written now; raises TimeoutError after the deadline."""
-    left = deadline - time.monotonic()
-    events = ready.select(left) if left > 0 else []
+def wait_for_pipes(ready: selectors.BaseSelector, deadline: float) -> list[int]:
+    """Wait for pipes that can be read or written; raises TimeoutError after the deadline."""
+    seconds = deadline - time.monotonic()
+    events = ready.select(seconds) if seconds > 0 else []
     if not events:
         raise TimeoutError
     return [key.fd for key, _ in events]
 
 
-def _read(pipe: int) -> bytes:
+def read_piece(pipe: int) -> bytes:
     try:
         piece = os.read(pipe, _PIECE)
     except BlockingIOError:
@@ -90,8 +89,8 @@ def _read(pipe: int) -> bytes:
     return piece
 
 
-def _write(pipe: int, unsent: memoryview) -> memoryview:
-    """What is left to write."""
+def write_piece(pipe: int, unsent: memoryview) -> memoryview:
+    """Write a piece, and return the rest."""
     try:
         written = os.write(pipe, unsent[:_PIECE])
     except BlockingIOError:

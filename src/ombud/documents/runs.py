@@ -1,24 +1,25 @@
-"""Runs of text with marks, and the one place that decides what of them is text.
+"""Runs of text with marks, and the one place that decides which of them are text.
 
-A reader wraps the words of a run in `run(words, struck=True)` and goes on with the result as with
-any string: it can be joined, tidied and laid into lists and tables. The marks travel inside it as
-noncharacters, which Unicode reserves for such use inside a process and no document may hold.
-`settle` takes them out of the finished blocks, in the same way for every format:
+A parser wraps the words of a run in `run(words, struck=True)` and uses the result as any string: it
+can be joined, tidied and put into lists and tables. The marks are noncharacters, which Unicode
+reserves for internal use and no document may contain. `settle` removes them from the finished
+blocks, in the same way for every format:
 
 - struck words leave the text and become annotations;
-- of hidden words nothing is left but a count;
-- links become annotations, where they lead to http, https or mailto;
-- raised figures that lead to a note are written apart ("25 [1] days") and carry the note's text;
-  m², 10⁶ and 1st stay.
+- hidden words are dropped and counted;
+- links to http, https or mailto become annotations;
+- raised figures that lead to a note are separated ("25 [1] days") and carry the note's text; m²,
+  10⁶ and 1st stay.
 
-A check of words while marks are in them, such as of their length, looks at `plain(words)`."""
+To check words with marks, for example their length, use `plain(words)`."""
 
 import re
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from ombud.types import Annotation, Block, Loss
@@ -30,15 +31,16 @@ _NOTE = "\ufdd3"
 _HIDDEN = "\ufdd4"
 _URL_ENDS = "\ufdd5"
 _END = "\ufdd6"
-_MARKS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
-_WITHOUT_MARKS = dict.fromkeys(map(ord, _MARKS))
-_PIECES = re.compile(f"([{_MARKS}]|[⁰¹²³⁴-⁹]+)")
+_MARK = re.compile("[\ufdd0-\ufdd6]")
+_PIECES = re.compile("([\ufdd0-\ufdd6]|[⁰¹²³⁴-⁹]+)")
 _SCHEMES = ("http", "https", "mailto")
 _SAFE_IN_URL = "%/:;=&?~#+!$,'@()*"
 _LONGEST_URL = 2000
+_FIELD_LINK = re.compile(r"HYPERLINK[\s(]+\"([^\"]+)\"")
 
 _TO_RAISED = str.maketrans("0123456789+-−()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁽⁾")
-_FROM_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_FIGURES = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_FROM_RAISED = str.maketrans(_FIGURES, "0123456789")
 _SYMBOLS = "*†‡§¶#"
 _IN_FIGURES = "0123456789()[],; "
 _EACH = re.compile(r"\d+|[*†‡§¶#]+|[a-z]")
@@ -47,10 +49,12 @@ _POWER = re.compile(r"(?<![\d.,])10$|(?<!\w)[a-zA-Z]$")
 _NOTE_STARTS = re.compile(
     rf"(?m)^\W*?[{_RAISED}{_NOTE}]\s*[(\[]?(\w{{1,3}}|[*†‡§¶#]{{1,3}})|^\s*([⁰¹²³⁴-⁹]+)"
 )
+_NUMBERS = re.compile(f"[{_RAISED}{_NOTE}⁰¹²³⁴-⁹]")
+"""Characters of which every mark of a note has one."""
 _OPENING = "([{„“‘«"
 _BULLETS = "-•* "
 _TAIL = 40
-"""Characters before a mark that are looked at."""
+"""Characters before a mark that decide about it."""
 
 
 def run(
@@ -62,14 +66,14 @@ def run(
     link: str = "",
     footnote_ref: bool = False,
 ) -> str:
-    """The words with these marks. A `footnote_ref` is a mark that certainly leads to a note, such
-    as "1"; of a `superscript` that is decided when the whole document is known."""
+    """Mark words. A `footnote_ref` surely leads to a note, such as "1"; for a `superscript` that is
+    decided when the whole document is parsed."""
     marked = unmarked(words)
     if not marked.strip():
         return marked
     if hidden:
         return _HIDDEN
-    url = allowed_url(link)
+    url = allowed_url(link) if link else ""
     if footnote_ref:
         marked = f"{_NOTE}{marked}{_END}"
     elif superscript:
@@ -80,22 +84,31 @@ def run(
 
 
 def strike(marked: str) -> str:
-    """Words that may hold marks already, struck out."""
+    """Strike out words that may have marks already."""
     return f"{_STRUCK}{marked}{_END}" if plain(marked).strip() else marked
 
 
 def link(marked: str, url: str) -> str:
-    """Words that may hold marks already, as a link; unchanged where the address is not allowed."""
+    """Link words that may have marks already; unchanged if the address is not allowed."""
     allowed = allowed_url(url)
     if not allowed or not plain(marked).strip():
         return marked
     return f"{_LINK}{allowed}{_URL_ENDS}{marked}{_END}"
 
 
+def field_link(instruction: str) -> str:
+    """Return the address in a HYPERLINK field or formula; empty for others."""
+    match = _FIELD_LINK.search(instruction)
+    return match[1] if match else ""
+
+
+@lru_cache
 def allowed_url(url: str) -> str:
-    """The address, in which no character breaks a table; empty unless it is http, https or
+    """Quote an address so that it cannot break a table; empty unless it is http, https or
     mailto."""
     url = unmarked(url).strip()
+    if not url[:6].lower().startswith(("http", "mailto")):  # most links of a page are relative
+        return ""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -108,13 +121,15 @@ def allowed_url(url: str) -> str:
 
 
 def unmarked(words: str) -> str:
-    """Text from outside, without characters that would pass for marks."""
-    return words if words.isascii() else words.translate(_WITHOUT_MARKS)
+    """Remove characters from foreign text that would be taken for marks."""
+    return words if words.isascii() else _MARK.sub("", words)
 
 
 def plain(marked: str) -> str:
-    """What will be left of the words, but for the way that raised figures are written."""
-    left: list[str] = []
+    """Return what remains of marked words, except for the form of raised figures."""
+    if marked.isascii() or not _MARK.search(marked):
+        return marked
+    remaining: list[str] = []
     is_struck: list[bool] = []
     pieces = iter(_PIECES.split(marked))
     for piece in pieces:
@@ -125,46 +140,64 @@ def plain(marked: str) -> str:
         elif piece == _END:
             del is_struck[-1:]
         elif not any(is_struck):
-            left.append(unmarked(piece))
-    return "".join(left)
+            remaining.append(unmarked(piece))
+    return "".join(remaining)
 
 
 class Settled(NamedTuple):
-    """Blocks without marks, and what became of these."""
+    """Blocks without marks, with annotations and losses."""
 
     blocks: tuple[Block, ...]
     text: str
-    """The texts of the blocks, a blank line between two."""
+    """The texts of the blocks, joined by blank lines."""
     annotations: tuple[Annotation, ...]
     loss: Loss
 
 
 def settle(blocks: Sequence[Block]) -> Settled:
-    """Decide what of the marked blocks is text."""
-    announced = _announced_notes(blocks)
+    """Remove the marks from blocks, and decide what is text."""
+    announced = announced_notes(blocks)
     settled: list[Block] = []
-    found: list[Annotation] = []
+    marked: list[_Marked] = []
     notes: dict[str, list[_Note]] = defaultdict(list)
     struck = hidden = start = 0
     for block in blocks:
-        read = _BlockText(block.kind, announced)
-        read.add(block.text)
-        text = read.text()
-        struck += read.struck
-        hidden += read.hidden
-        found += [_moved(annotation, start, len(text)) for annotation in read.annotations]
-        for note in read.notes:
-            notes[note.mark].append(note.moved(start))
+        text = block.text
+        if not text.isascii() and _PIECES.search(text):
+            read = _BlockText(block.kind, announced)
+            read.add(text)
+            text = read.text()
+            struck += read.struck
+            hidden += read.hidden
+            marked += [one.moved(start, len(text)) for one in read.marked]
+            for note in read.notes:
+                notes[note.mark].append(note.moved(start))
         if text.strip():
             settled.append(block.model_copy(update={"text": text}) if text != block.text else block)
             start += len(text) + len("\n\n")
     text = "\n\n".join(block.text for block in settled)
-    annotations = tuple(_completed(_moved(one, 0, len(text)), text, notes) for one in found)
+    annotations = tuple(make_annotation(one.moved(0, len(text)), text, notes) for one in marked)
     return Settled(tuple(settled), text, annotations, Loss(struck=struck, hidden=hidden))
 
 
+class _Marked(NamedTuple):
+    """A future annotation of the text."""
+
+    start: int
+    end: int
+    kind: Literal["link", "struck", "footnote"]
+    url: str = ""
+    text: str = ""
+
+    def moved(self, by: int, most: int) -> "_Marked":
+        """Move it by the start of its text, which has `most` characters, in another text. Words
+        struck after the last character are at the end."""
+        start, end, kind, url, text = self
+        return _Marked(min(start, most) + by, min(end, most) + by, kind, url, text)
+
+
 class _Note(NamedTuple):
-    """A note: its mark, and where its words begin and end."""
+    """A note: its mark, and the start and end of its words."""
 
     mark: str
     start: int
@@ -174,38 +207,29 @@ class _Note(NamedTuple):
         return _Note(self.mark, self.start + by, self.end + by)
 
 
-def _announced_notes(blocks: Sequence[Block]) -> frozenset[str]:
-    """The marks that lines begin with, which are those of the document's notes."""
+def announced_notes(blocks: Sequence[Block]) -> frozenset[str]:
+    """Collect the marks with which lines begin, which are those of the document's notes."""
     marks: set[str] = set()
     for block in blocks:
-        if block.kind == "table":
+        if block.kind == "table" or block.text.isascii() or not _NUMBERS.search(block.text):
             continue
         for marked, raised in _NOTE_STARTS.findall(block.text):
             marks.add(marked or raised.translate(_FROM_RAISED))
     return frozenset(marks)
 
 
-def _moved(found: Annotation, by: int, most: int) -> Annotation:
-    """An annotation of a text of `most` characters, which begins at `by` in another. What was
-    struck behind the last of them lies at their end."""
-    start = min(found.start, most) + by
-    end = min(found.end, most) + by
-    if (start, end) == (found.start, found.end):
-        return found
-    return found.model_copy(update={"start": start, "end": end})
-
-
-def _completed(found: Annotation, text: str, notes: Mapping[str, Sequence[_Note]]) -> Annotation:
-    """An annotation with its words; a footnote mark with those of its note, which is the next one
-    of that mark, else the last."""
-    if found.kind != "footnote":
-        return found.model_copy(update={"text": found.text.strip()}) if found.text else found
-    alike = notes.get(found.text, ())
-    if not alike:
-        return found.model_copy(update={"text": ""})
-    following = bisect_left(alike, found.end, key=lambda note: note.start)
-    note = alike[min(following, len(alike) - 1)]
-    return found.model_copy(update={"text": text[note.start : note.end].strip()})
+def make_annotation(one: _Marked, text: str, notes: Mapping[str, Sequence[_Note]]) -> Annotation:
+    """Make an annotation with its words; a footnote mark gets those of the next note with that
+    mark, else of the last."""
+    words = one.text
+    if one.kind == "footnote":
+        alike = notes.get(words, ())
+        words = ""
+        if alike:
+            following = bisect_left(alike, one.end, key=lambda note: note.start)
+            note = alike[min(following, len(alike) - 1)]
+            words = text[note.start : note.end]
+    return Annotation(start=one.start, end=one.end, kind=one.kind, url=one.url, text=words.strip())
 
 
 @dataclass
@@ -216,14 +240,14 @@ class _OpenMark:
     start: int
     url: str = ""
     words: list[str] = field(default_factory=list)
-    """Raised or struck words, which do not go into the text as they are."""
+    """Raised or struck words, which do not go into the text directly."""
 
 
 class _BlockText:
-    """The text of one block, made from words with marks."""
+    """Builds the text of a block from words with marks."""
 
     def __init__(self, kind: str, announced: frozenset[str]) -> None:
-        self.annotations: list[Annotation] = []
+        self.marked: list[_Marked] = []
         self.struck = 0
         self.hidden = 0
         self._kind = kind
@@ -233,16 +257,16 @@ class _BlockText:
         self._length = 0
         self._line_start = 0
         self._tail = ""
-        """The end of the line as it is so far."""
+        """End of the current line."""
         self._open: list[_OpenMark] = []
         self._marks: list[tuple[str, int]] = []
-        """The mark of each note, and where its words begin."""
+        """The mark of each note, and the start of its words."""
         self._has_lost = False
-        """Whether words of this line were left out."""
+        """True if words of this line were left out."""
         self._is_joint = False
-        """Whether a mark stands before the next words, where two blanks may meet."""
+        """True if a mark precedes the next words, where two blanks may meet."""
         self._is_apart = False
-        """Whether a footnote mark stands there, which a blank sets apart from words."""
+        """True if a footnote mark precedes them, which needs a blank before words."""
         self._was_hidden = False
 
     def text(self) -> str:
@@ -250,7 +274,9 @@ class _BlockText:
 
     @property
     def notes(self) -> list[_Note]:
-        """A note ends where the next begins, or at the end of its line."""
+        """The notes of the block; each ends where the next begins, or at the end of its line."""
+        if not self._marks:
+            return []
         text = self.text()
         begins = [start - len(f"[{mark}]") for mark, start in self._marks]
         notes = []
@@ -261,10 +287,7 @@ class _BlockText:
         return notes
 
     def add(self, marked: str) -> None:
-        """Read the marked words of the block."""
-        if not _PIECES.search(marked):
-            self._lines.append(marked)
-            return
+        """Add marked words to the block."""
         pieces = deque(filter(None, _PIECES.split(marked)))
         while pieces:
             piece = pieces.popleft()
@@ -275,12 +298,14 @@ class _BlockText:
             elif piece in (_RAISED, _STRUCK, _NOTE):
                 self._open.append(_OpenMark(piece, self._length))
             elif piece == _END and self._goes_on(pieces):
-                # Raised runs side by side are one: "1", "," and "2" are two marks.
+                # Adjacent raised runs are one: "1", "," and "2" are two marks.
                 pieces.popleft()
             elif piece == _END:
                 self._close()
             elif piece == _HIDDEN:
-                self._hide()
+                # Programs cut runs arbitrarily: adjacent hidden ones are one passage.
+                self.hidden += not self._was_hidden
+                self._was_hidden = self._has_lost = self._is_joint = True
             elif piece != _URL_ENDS:
                 self._take(piece)
         while self._open:
@@ -288,26 +313,19 @@ class _BlockText:
         self._end_line()
 
     def _goes_on(self, pieces: Sequence[str]) -> bool:
-        """Tell whether a raised run follows the one that ends here."""
+        """Tell whether a raised run follows the one that ends."""
         is_raised = bool(self._open) and self._open[-1].kind == _RAISED
         return is_raised and bool(pieces) and pieces[0] == _RAISED
 
-    def _hide(self) -> None:
-        """Runs side by side, which programs cut as they please, are one passage."""
-        if not self._was_hidden:
-            self.hidden += 1
-        self._was_hidden = self._has_lost = self._is_joint = True
-
     def _take(self, words: str) -> None:
-        """Words between two marks."""
+        """Add the words between two marks."""
         if words.strip():
             self._was_hidden = False
         holder = self._holder()
-        figures = words.translate(_FROM_RAISED)
         if holder is not None:
             holder.words.append(words)
-        elif figures != words and figures.isdigit():
-            self._raise(figures)
+        elif words[0] in _FIGURES:
+            self._raise(words.translate(_FROM_RAISED))
         else:
             first, *others = words.split("\n")
             self._push(first)
@@ -316,7 +334,7 @@ class _BlockText:
                 self._push(line)
 
     def _holder(self) -> _OpenMark | None:
-        """The mark that takes the words instead of the text."""
+        """Return the open mark that takes words instead of the text."""
         raised = None
         for mark in self._open:
             if mark.kind == _STRUCK:
@@ -338,10 +356,10 @@ class _BlockText:
     def _write(self, words: str) -> None:
         self._line.append(words)
         self._length += len(words)
-        self._tail = (self._tail + words)[-_TAIL:]
+        self._tail = (self._tail + words[-_TAIL:])[-_TAIL:]
 
     def _end_line(self) -> None:
-        """Leave out a line of which nothing is left but its number or its bars."""
+        """End a line, and drop it if only its number or its bars remain."""
         line = "".join(self._line)
         if self._has_lost:
             line = line.rstrip(" ")
@@ -356,12 +374,12 @@ class _BlockText:
         self._has_lost = self._is_apart = self._is_joint = False
 
     def _gather_at(self, start: int) -> None:
-        """Let what was struck in a line that is left out lie where the line was."""
-        for number in range(len(self.annotations) - 1, -1, -1):
-            found = self.annotations[number]
-            if found.start <= start:
+        """Move struck words of a dropped line to the place of the line."""
+        for number in range(len(self.marked) - 1, -1, -1):
+            one = self.marked[number]
+            if one.start <= start:
                 break
-            self.annotations[number] = found.model_copy(update={"start": start, "end": start})
+            self.marked[number] = one._replace(start=start, end=start)
 
     def _is_rest(self, line: str) -> bool:
         if self._kind == "table":
@@ -388,12 +406,11 @@ class _BlockText:
     def _link(self, mark: _OpenMark) -> None:
         if mark.start == self._length:
             return
-        last = self.annotations[-1] if self.annotations else None
+        last = self.marked[-1] if self.marked else None
         if last and (last.kind, last.url, last.end) == ("link", mark.url, mark.start):
-            self.annotations[-1] = last.model_copy(update={"end": self._length})
+            self.marked[-1] = last._replace(end=self._length)
         else:
-            link = Annotation(start=mark.start, end=self._length, kind="link", url=mark.url)
-            self.annotations.append(link)
+            self.marked.append(_Marked(mark.start, self._length, "link", url=mark.url))
 
     def _strike(self, words: str) -> None:
         if not words.strip():
@@ -401,13 +418,13 @@ class _BlockText:
             return
         self._has_lost = self._is_joint = True
         at = self._length
-        last = self.annotations[-1] if self.annotations else None
+        last = self.marked[-1] if self.marked else None
         if last and (last.kind, last.start) == ("struck", at):
             words = f"{last.text}{words}"
-            self.annotations.pop()
+            self.marked.pop()
         else:
             self.struck += 1
-        self.annotations.append(Annotation(start=at, end=at, kind="struck", text=words))
+        self.marked.append(_Marked(at, at, "struck", text=words))
 
     def _raise(self, words: str) -> None:
         """Write raised words: a footnote mark, or part of the word or figure before them."""
@@ -434,7 +451,7 @@ class _BlockText:
         return is_announced or raised == "1" or not _POWER.search(self._tail)
 
     def _refer(self, marks: Sequence[str]) -> None:
-        """Write footnote marks; at the beginning of a line it is that of the note itself."""
+        """Write footnote marks; one at the beginning of a line is that of the note itself."""
         for mark in marks:
             if self._opens_note():
                 self._write(f"[{mark}]")
@@ -447,13 +464,12 @@ class _BlockText:
                 start = self._length
                 self._write(f"[{mark}]")
                 # Its text is the mark until the notes are known.
-                found = Annotation(start=start, end=self._length, kind="footnote", text=mark)
-                self.annotations.append(found)
+                self.marked.append(_Marked(start, self._length, "footnote", text=mark))
             self._is_apart = True
             self._is_joint = False
 
     def _opens_note(self) -> bool:
-        """Tell whether a mark opens a note here: the first of its line, or another behind it."""
+        """Tell whether a mark opens a note here: the first of its line, or a later one."""
         if self._kind in {"table", "heading", "code"}:
             return False
         is_first = len(self._tail) < _TAIL and not self._tail.strip(_BULLETS)

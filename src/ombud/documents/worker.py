@@ -1,8 +1,5 @@
-"""The process that parses and cuts untrusted files: it can be killed, so that whatever a file does
-to it costs that file only.
-
-Where the files are trusted, this process itself: it loads no parsers anew, and nothing protects it.
-"""
+"""Parse and cut untrusted files in a process that can be killed, so that a hostile file concerns
+that file only; or trusted files in this process, which is faster and unprotected."""
 
 import contextlib
 import json
@@ -29,8 +26,10 @@ from ombud.settings import DocumentSettings
 from ombud.types import Chunk, Document
 
 _STARTING = 30
-"""Seconds in which a process must have started and loaded the parser of a document; the limit per
-document begins after that, and so is the same for the first one."""
+RECYCLE_AFTER = 1000
+"""Documents that a parser process reads before it is replaced: parsers leak memory."""
+"""Seconds in which a process must start and load the parser of a document; the limit per document
+begins after that, and so is the same for the first one."""
 _FEW_THREADS = {
     "MALLOC_ARENA_MAX": "2",
     "OMP_NUM_THREADS": "2",
@@ -45,10 +44,8 @@ _CHUNKER_SETTINGS = {
     "overlap_tokens",
     "pattern",
     "percentile",
-    "window",
-    "min_sentences",
 }
-"""What the process is told of the settings: the others may hold passwords."""
+"""Settings that are sent to the process; others may contain passwords."""
 _MODEL_CALLS = (b'{"count": ', b'{"embed": ')
 _SETUP_ERRORS: dict[str, type[SetupError]] = {
     kind.__name__: kind for kind in (SetupError, BadSetting, UnknownName, MissingExtra)
@@ -56,56 +53,53 @@ _SETUP_ERRORS: dict[str, type[SetupError]] = {
 
 
 class DocumentParser(Protocol):
-    """Makes documents of bytes, file after file; safe to share between threads.
+    """Parses files into documents; safe to share between threads.
 
-    Every failure that a document causes is a SourceError and costs this document only; a SetupError
-    is one of the settings."""
+    Failures that a document causes are SourceErrors; a SetupError is an error of the settings."""
 
     def warm(self) -> None:
-        """Get ready for the first file, without waiting for it."""
+        """Prepare for the first file without waiting."""
 
     def parse(self, data: bytes, facts: Document) -> Document:
         """Parse as `ombud.documents.parse` does."""
 
     def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
-        """Parse and cut; the files attached to it come along, unread."""
+        """Parse and cut a file; attached files are returned without being parsed."""
 
     def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
-        """Cut a document that was parsed before."""
+        """Cut a parsed document."""
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
 
 
 def open_parsers(settings: DocumentSettings) -> list[DocumentParser]:
-    """As many as can parse at once: `processes` of them, or the one of this process where that
-    is 0."""
+    """Open as many parsers as there are `processes`, or one in this process if that is 0."""
     if settings.processes == 0:
         return [InlineParser(settings)]
     return [Worker(settings) for _ in range(settings.processes)]
 
 
 class InlineParser:
-    """Parses in this process. Of the limits only those of size and pages hold: a file that crashes
-    or hangs a parser takes the process with it."""
+    """Parses in this process. Only the limits of size and pages apply: a file that crashes or hangs
+    a parser does so to this process."""
 
     _turn = threading.Lock()
-    """One document at a time in the whole process: PDFium and some others know nothing of
-    threads."""
+    """One document at a time in the whole process, as PDFium and others are not thread-safe."""
 
     def __init__(self, settings: DocumentSettings) -> None:
         self.settings = settings
 
     def warm(self) -> None:
-        """Nothing to start."""
+        """Do nothing, as there is no process."""
 
     def parse(self, data: bytes, facts: Document) -> Document:
-        _check_size(data, self.settings)
+        check_size(data, self.settings)
         with self._turn, untrusted(facts.uri):
             return parse(data, facts, self.settings.pages)
 
     def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
-        _check_size(data, self.settings)
+        check_size(data, self.settings)
         with self._turn, untrusted(facts.uri):
             document, attached = parse_file(data, facts, self.settings.pages)
         return self.cut(document, chunking)._replace(attached=attached)
@@ -114,11 +108,11 @@ class InlineParser:
         return document_contents(document, chunking)
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing, as there is no process."""
 
 
 class _Request(NamedTuple):
-    """What the process is sent, framed: once it has answered to the order, it is ready."""
+    """The framed messages of a request: the data is sent once the order is answered."""
 
     order: bytes
     data: bytes
@@ -151,46 +145,46 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """End the process. The worker stays usable: the next document starts another."""
+        """End the process; the next document starts another."""
         with self._lock:
             self._stop()
 
     def warm(self) -> None:
-        """Start the process now, so that it has loaded the parsers when the first document comes.
-        Does not wait."""
+        """Start the process without waiting, so that it has loaded the parsers when the first
+        document comes."""
         with self._lock:
             if self._process is None:
                 self._start()
 
     def parse(self, data: bytes, facts: Document) -> Document:
-        """Parse as `ombud.documents.parse` does; every failure, of the process too, is a
-        SourceError and costs this file only."""
-        _check_size(data, self.settings)
-        answer = self._run(_request(facts, data), None)
-        return _document(answer)
+        """Parse as `ombud.documents.parse` does; failures of the process are SourceErrors, too."""
+        check_size(data, self.settings)
+        answer = self._run(make_request(facts, data), None)
+        with checked_answer():
+            return Document.model_validate(unwrap_answer(answer)["document"], strict=False)
 
     def read(self, data: bytes, facts: Document, chunking: Chunking) -> DocumentContents:
-        """Parse and cut, in the process."""
-        _check_size(data, self.settings)
-        return _contents(self._run(_request(facts, data, chunking), chunking))
+        """Parse and cut a file in the process."""
+        check_size(data, self.settings)
+        return read_contents(self._run(make_request(facts, data, chunking), chunking))
 
     def cut(self, document: Document, chunking: Chunking) -> DocumentContents:
-        """Cut a document that was parsed before, in the process."""
+        """Cut a parsed document in the process."""
         facts = document.model_copy(update={"blocks": (), "text": ""})
         data = document.model_dump_json().encode()
-        request = _request(facts, data, chunking, is_parsed=True)
-        return _contents(self._run(request, chunking))
+        request = make_request(facts, data, chunking, is_parsed=True)
+        return read_contents(self._run(request, chunking))
 
     def _run(self, request: "_Request", chunking: Chunking | None) -> bytes:
         with self._lock:
             try:
                 answer = self._ask(request, chunking)
             except BaseException:
-                # Half a conversation is no use to the next document; Ctrl-C comes through here too.
+                # The next document cannot continue half a conversation; Ctrl-C comes here too.
                 self._stop()
                 raise
             self._parsed += 1
-            if self._parsed >= self.settings.recycle:
+            if self._parsed >= RECYCLE_AFTER:
                 self._stop()
         return answer
 
@@ -202,7 +196,7 @@ class Worker:
             answer = exchange(process, request.data, deadline)
             while chunking and answer.startswith(_MODEL_CALLS):
                 begun = time.monotonic()
-                reply, is_timed = _call_model(answer, chunking)
+                reply, is_timed = call_model(answer, chunking)
                 if not is_timed:
                     deadline += time.monotonic() - begun
                 answer = exchange(process, framed(reply), deadline)
@@ -214,12 +208,12 @@ class Worker:
             ) from error
         except EOFError as error:
             raise SourceError(
-                f"The file crashed its parser ({_cause(process.wait())}).",
+                f"The file crashed its parser ({describe_exit(process.wait())}).",
                 hint="Open it in its program and save it again.",
             ) from error
 
     def _running(self) -> subprocess.Popen[bytes]:
-        """The process, a new one where there is none or it has ended."""
+        """Return the process; start one if there is none or it has ended."""
         if self._process is not None and self._process.poll() is None:
             return self._process
         self._stop()
@@ -238,11 +232,11 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, **_FEW_THREADS},
-            # A group of its own: what it has started, such as OCR, ends with it.
+            # A group of its own, so that its children, such as OCR, end with it.
             start_new_session=True,
         )
         self._process = process
-        self._finalize = weakref.finalize(self, _end, process)
+        self._finalize = weakref.finalize(self, end_process, process)
         self._parsed = 0
         return process
 
@@ -253,7 +247,7 @@ class Worker:
         self._finalize = None
 
 
-def _check_size(data: bytes, settings: DocumentSettings) -> None:
+def check_size(data: bytes, settings: DocumentSettings) -> None:
     if len(data) > settings.size_mb * 2**20:
         raise SourceError(
             f"The file has {len(data) / 2**20:,.0f} MB; the limit is {settings.size_mb}.",
@@ -261,8 +255,8 @@ def _check_size(data: bytes, settings: DocumentSettings) -> None:
         )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill and reap; no process and no pipe is left."""
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill and reap a process, and close its pipes."""
     with contextlib.suppress(ProcessLookupError):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -275,7 +269,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _cause(code: int) -> str:
+def describe_exit(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     if -code in {signal.SIGABRT, signal.SIGKILL}:
@@ -283,7 +277,7 @@ def _cause(code: int) -> str:
     return signal.Signals(-code).name
 
 
-def _request(
+def make_request(
     facts: Document, data: bytes, chunking: Chunking | None = None, *, is_parsed: bool = False
 ) -> _Request:
     index = chunking.settings.model_dump(include=_CHUNKER_SETTINGS) if chunking else None
@@ -296,9 +290,9 @@ def _request(
     return _Request(framed(json.dumps(order).encode()), framed(data))
 
 
-def _call_model(message: bytes, chunking: Chunking) -> tuple[bytes, bool]:
-    """The reply to a call of the process, and whether it counts against the document's seconds:
-    counting does, a model does not."""
+def call_model(message: bytes, chunking: Chunking) -> tuple[bytes, bool]:
+    """Answer a call of the process, and tell whether its time counts against the document: counting
+    does, a model does not."""
     call = json.loads(message)
     if "count" in call:
         return str(chunking.count(call["count"])).encode(), True
@@ -308,14 +302,9 @@ def _call_model(message: bytes, chunking: Chunking) -> tuple[bytes, bool]:
     return vectors.tobytes(), False
 
 
-def _document(answer: bytes) -> Document:
-    with _checked_answer():
-        return Document.model_validate(_unwrap(answer)["document"], strict=False)
-
-
-def _contents(answer: bytes) -> DocumentContents:
-    with _checked_answer():
-        content = _unwrap(answer)
+def read_contents(answer: bytes) -> DocumentContents:
+    with checked_answer():
+        content = unwrap_answer(answer)
         document = Document.model_validate(content["document"], strict=False)
         chunks = [Chunk.model_validate(chunk, strict=False) for chunk in content["chunks"]]
         pairs = [(str(short), str(long)) for short, long in content["abbreviations"]]
@@ -324,8 +313,8 @@ def _contents(answer: bytes) -> DocumentContents:
 
 
 @contextlib.contextmanager
-def _checked_answer() -> Iterator[None]:
-    """Around reading an answer: one that cannot be read is a SourceError."""
+def checked_answer() -> Iterator[None]:
+    """Turn errors of reading an answer into SourceErrors."""
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -334,7 +323,7 @@ def _checked_answer() -> Iterator[None]:
         ) from error
 
 
-def _unwrap(answer: bytes) -> dict[str, Any]:
+def unwrap_answer(answer: bytes) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(answer)
     if "error" not in content:
         return content

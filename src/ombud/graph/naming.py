@@ -1,29 +1,33 @@
-"""Triplets of a document as edges between entities, and the names by which these are found."""
+"""Turn the triplets of a document into edges between entities, and list the names that lead to
+these entities."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from ombud.graph.phrases import StatedTriplet
-from ombud.graph.rules import SHORT_FOR
+from ombud.graph.model_extraction import StatedTriplet
 from ombud.store import Edge, Name
 from ombud.text import alternative_keys, entity_key, entity_stems
 from ombud.types import Triplet
 
-LONGEST_KEY = 200
-"""Characters; what the database takes."""
-PART_OF_NAME = 0.9
-SHORT_NAME = 0.95
-"""What "employer" says of "employer or employment agency", and ACB of the Annual Cash Bonus."""
+SHORT_FOR = "is short for"
+"""Predicate between an abbreviation and what it stands for, as the prompt asks for it."""
+MAX_KEY_CHARACTERS = 200
+"""Width of the database column."""
+ALTERNATIVE_WEIGHT = 0.9
+"""Weight of one alternative in a name, such as "employer" in "employer or employment agency"."""
+ABBREVIATION_WEIGHT = 0.95
 
 
 def edges_of(stated: Mapping[str, Sequence[StatedTriplet]], document_id: str) -> list[Edge]:
-    """stated: chunk id -> what its passage says, in reading order. What a document repeats stands
-    once, at its first place; abbreviations that it explains are the entity that they stand for."""
-    long_forms = _long_forms(stated.values())
+    """Turn triplets into edges, each once where it first occurs; an abbreviation that the document
+    explains is the entity it stands for.
+
+    stated: chunk id -> triplets of its passage, in reading order."""
+    expansions = find_expansions(stated.values())
     edges: dict[tuple[str, str, str], Edge] = {}
     for chunk_id, triplets in stated.items():
         for triplet in triplets:
-            ends = _ends(triplet, long_forms)
+            ends = entity_ends(triplet, expansions)
             if not ends:
                 continue
             edge = Edge(
@@ -37,13 +41,14 @@ def edges_of(stated: Mapping[str, Sequence[StatedTriplet]], document_id: str) ->
                 subject_key=ends[0],
                 object_key=ends[1],
             )
-            edges.setdefault(_folded(triplet), edge)
+            subject, predicate, thing = map(str.casefold, triplet)
+            edges.setdefault((subject, predicate, thing), edge)
     return list(edges.values())
 
 
 def names_of(edges: Sequence[Edge], language: str) -> Iterator[Name]:
-    """Key, parts of a name that is an alternative, short forms, and stems of each entity. The edges
-    are of one document."""
+    """Yield the names of each entity: its key, alternatives within it, abbreviations and stems. The
+    edges must be of one document."""
     if not edges:
         return
     document_id = edges[0].document_id
@@ -52,49 +57,47 @@ def names_of(edges: Sequence[Edge], language: str) -> Iterator[Name]:
         triplet = edge.triplet
         ends = ((triplet.subject, edge.subject_key), (triplet.object, edge.object_key))
         for text, key in ends:
-            for name, weight in _names(text, key, language):
+            for name, weight in weighted_names(text, key, language):
                 weights[name, key] = max(weight, weights.get((name, key), 0.0))
     for (name, key), weight in weights.items():
         yield Name(document_id, name, key, weight)
     for edge in edges:
         if edge.triplet.predicate == SHORT_FOR:
-            yield Name(document_id, edge.subject_key, edge.object_key, SHORT_NAME)
+            yield Name(document_id, edge.subject_key, edge.object_key, ABBREVIATION_WEIGHT)
 
 
-def _ends(triplet: StatedTriplet, long_forms: Mapping[str, str]) -> tuple[str, str] | None:
-    """Keys of subject and object; None where they are no two entities."""
-    subject = _key(triplet.subject)
-    thing = _key(triplet.object)
+def entity_ends(triplet: StatedTriplet, expansions: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the keys of subject and object; None if they are not two different entities."""
+    subject = stored_key(triplet.subject)
+    thing = stored_key(triplet.object)
     if triplet.predicate != SHORT_FOR:
-        subject = long_forms.get(subject, subject)
-        thing = long_forms.get(thing, thing)
+        subject = expansions.get(subject, subject)
+        thing = expansions.get(thing, thing)
     if not subject or not thing or subject == thing:
         return None
     return subject, thing
 
 
-def _folded(triplet: StatedTriplet) -> tuple[str, str, str]:
-    return triplet.subject.casefold(), triplet.predicate.casefold(), triplet.object.casefold()
-
-
-def _names(text: str, key: str, language: str) -> Iterator[tuple[str, float]]:
+def weighted_names(text: str, key: str, language: str) -> Iterator[tuple[str, float]]:
+    """Yield the names of one entity with their weights."""
     yield key, 1.0
     for part in alternative_keys(text):
         if part != key:
-            yield part, PART_OF_NAME
+            yield part, ALTERNATIVE_WEIGHT
     stems = entity_stems(key, language)
     for stem in stems:
-        yield stem[:LONGEST_KEY], 1 / len(stems)
+        yield stem[:MAX_KEY_CHARACTERS], 1 / len(stems)
 
 
-def _long_forms(stated: Iterable[Sequence[StatedTriplet]]) -> dict[str, str]:
-    """Key of an abbreviation -> that of what it is short for; the first explanation counts."""
-    long_forms: dict[str, str] = {}
+def find_expansions(stated: Iterable[Sequence[StatedTriplet]]) -> dict[str, str]:
+    """Map the key of each abbreviation to that of its long form; the first explanation counts."""
+    expansions: dict[str, str] = {}
     for triplet in chain.from_iterable(stated):
         if triplet.predicate == SHORT_FOR:
-            long_forms.setdefault(_key(triplet.subject), _key(triplet.object))
-    return {short: long for short, long in long_forms.items() if short and long}
+            expansions.setdefault(stored_key(triplet.subject), stored_key(triplet.object))
+    return {short: long for short, long in expansions.items() if short and long}
 
 
-def _key(text: str) -> str:
-    return entity_key(text)[:LONGEST_KEY]
+def stored_key(text: str) -> str:
+    """Return the key of an entity, cut to what the database takes."""
+    return entity_key(text)[:MAX_KEY_CHARACTERS]

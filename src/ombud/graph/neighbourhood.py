@@ -1,4 +1,4 @@
-"""What stands around a term in the graph."""
+"""The triplets around a term in the graph."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,31 +10,31 @@ from ombud.store import Edge
 from ombud.text import entity_stems
 from ombud.types import Chunk, Triplet
 
-NAMED = 0.9
-"""Share of the best match from which an entity, too, is what a term means: what it is short for, or
-is one part of."""
+MIN_SHARE_OF_BEST = 0.9
+"""Share of the best match's score from which a term also means another entity, such as the one it
+abbreviates."""
 
 
 class Neighbourhood(NamedTuple):
-    """What stands around a term."""
+    """The triplets around a term."""
 
     keys: tuple[str, ...]
-    """Entities that the term means."""
+    """Entities that the term names."""
     edges: tuple[Edge, ...]
     """Nearest first."""
     chunks: Mapping[str, Chunk]
     """The passages of the edges."""
     left_out: int
-    """Edges that there are besides."""
+    """Number of further edges."""
 
 
 def find_neighbourhood(term: str, depth: int, graph: VisibleGraph, most: int = 40) -> Neighbourhood:
-    """At most so many triplets around the entities that a term names, nearest first."""
+    """Find at most `most` triplets around the entities that a term names, nearest first."""
     matches = graph.entities([term], "en")
     if not matches:
         matches = graph.entities(name_phrases(term), "en")
-    keys = _meant(term, matches)
-    near = _near(keys, depth, graph, most)
+    keys = named_entities(term, matches)
+    near = nearest_edges(keys, depth, graph, most)
     chunks = graph.chunks(near.values())
     visible: list[Edge] = []
     for edge in near.values():
@@ -48,7 +48,10 @@ def find_neighbourhood(term: str, depth: int, graph: VisibleGraph, most: int = 4
     )
 
 
-def _near(keys: set[str], depth: int, graph: VisibleGraph, most: int) -> dict[Triplet, Edge]:
+def nearest_edges(
+    keys: set[str], depth: int, graph: VisibleGraph, most: int
+) -> dict[Triplet, Edge]:
+    """Collect edges breadth first, up to a depth or until there are enough."""
     near: dict[Triplet, Edge] = {}
     frontier = keys
     passed: set[str] = set()
@@ -64,15 +67,15 @@ def _near(keys: set[str], depth: int, graph: VisibleGraph, most: int) -> dict[Tr
     return near
 
 
-def _meant(term: str, matches: Mapping[EntityMatch, int]) -> set[str]:
-    """What a term names best; a term of several words also means what has them all, as "paid annual
-    leave" has."""
+def named_entities(term: str, matches: Mapping[EntityMatch, int]) -> set[str]:
+    """Select the best matches of a term and, for a term of several words, the entities whose names
+    contain them all."""
     fits = {match: match.strength * len(match.stems) for match in matches}
-    least = NAMED * max(fits.values(), default=0.0)
+    least = MIN_SHARE_OF_BEST * max(fits.values(), default=0.0)
     stems = frozenset(entity_stems(term))
-    meant: set[str] = set()
+    keys: set[str] = set()
     for match, fit in fits.items():
         has_all = len(stems) > 1 and match.stems == stems
         if fit >= least or has_all:
-            meant.add(match.key)
-    return meant
+            keys.add(match.key)
+    return keys

@@ -1,9 +1,9 @@
-"""Bringing what people say to a desk that is not ours, and back.
+"""Delivers messages to an external desk and receives its events.
 
-A process holds the leases of some lines. For each it runs one worker with two loops: one sends what
-the outbox holds, in order; the other hears what the desk tells and keeps it. A worker that is
-killed leaves its line to another process within one lease. What is written is written under the
-lease's fence, in one transaction; what is sent again carries the same id.
+A process holds the leases of some lines and runs one worker for each, with two loops: one sends the
+outbox in order, the other stores the desk's events. If a worker is killed, another process takes
+over its line within one lease. Writes happen in one transaction that the lease's fencing token
+guards; a repeated send carries the same id.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from ombud.errors import (
     ConversationLost,
     HandoffError,
     IllegalTransition,
-    NotFound,
     OmbudError,
     StoreError,
     Undelivered,
 )
+from ombud.handoff.briefing import end_of, history_before, ticket_of
 from ombud.handoff.desks.desk import Desk, DeskEvent, Line, Outgoing, Sleep
 from ombud.handoff.receiving import keep_event, lose_line
-from ombud.handoff.transcripts import WHO, parts_of, transcript
+from ombud.handoff.transcripts import WHO, parts_of
 from ombud.store import (
     Lease,
     LineRow,
@@ -43,60 +43,53 @@ from ombud.store import (
     mark_failed,
     mark_sent,
     next_to_send,
-    read_events,
     read_line,
-    read_session,
     save_memory,
     seal_soon,
     tickets_due,
 )
 from ombud.types import (
-    Closed,
     Delivered,
-    Ended,
     Event,
-    HandedOver,
     NewEvent,
     Seen,
     Session,
-    Ticket,
 )
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-LINES = 1000
-"""Lines that one process works on at most."""
-TICK = 0.25
-"""Seconds between two looks for what other processes have left to do. What this one writes wakes
-its worker at once."""
+MAX_LINES = 1000
+"""Largest number of lines that one process works on."""
+POLL_SECONDS = 0.25
+"""Seconds between two polls for work of other processes; this one's wakes its worker at once."""
 FIRST_WAIT = 1.0
 GROWTH = 1.5
 LONGEST_WAIT = 30.0
-"""Seconds between two tries: the first, how it grows, the most. With jitter, so that a desk that
-comes back is not met by all at once."""
-BUDGET = 8
-"""Tries after which a message is parked and shown as not delivered yet: after about a minute. It
-is still tried."""
-LOST_AFTER = 5
-"""Times in a row that a desk must refuse a conversation before it counts as lost."""
+"""Seconds between two attempts: the first wait, its growth and its limit. Jitter keeps all lines
+from retrying at once when a desk comes back."""
+MAX_DELIVERY_ATTEMPTS = 8
+"""Attempts (about a minute) after which a message is parked and shown as undelivered. It is still
+retried."""
+MAX_REFUSALS = 5
+"""Consecutive refusals after which a conversation counts as lost."""
 
 OnTyping = Callable[[str, str, bool], None]
-"""Conversation, who, and whether they type or have stopped."""
+"""Takes the conversation, the name, and whether they type or have stopped."""
 
 
 def wait_before(tries: int, draw: Callable[[], float] = random.random) -> float:
-    """Seconds before the next try, half of it by chance (`draw`: 0 to 1)."""
+    """Return the seconds to wait before the next attempt; half of it is jitter (`draw`: 0 to 1)."""
     wait: float = min(FIRST_WAIT * GROWTH**tries, LONGEST_WAIT)
     return wait * (0.5 + draw() / 2)
 
 
 class Pace(NamedTuple):
-    """How time passes: a test's own, or the machine's."""
+    """Sleep and retry waits, replaceable in tests."""
 
     sleep: Sleep = asyncio.sleep
     wait: Callable[[int], float] = wait_before
-    """Tries so far -> seconds before the next."""
+    """Attempts so far -> seconds before the next."""
 
 
 class Delivery:
@@ -122,17 +115,17 @@ class Delivery:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def run(self) -> None:
-        """Deliver until cancelled; then every lease is given back."""
+        """Deliver until cancelled, then release every lease."""
         self._loop = asyncio.get_running_loop()
         try:
             while True:
                 try:
                     await self._look()
                 except StoreError as failed:  # a database that restarts
-                    logger.warning("Delivery waits for the store: %s", failed)
+                    logger.warning("Delivery waits for the database: %s", failed)
                 self._woken.clear()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(TICK):
+                    async with asyncio.timeout(POLL_SECONDS):
                         await self._woken.wait()
         finally:
             for task in self._tasks.values():
@@ -141,23 +134,23 @@ class Delivery:
             await self._desk.close()
 
     def wake(self) -> None:
-        """Something was written to the outbox; from any thread."""
+        """Look for new work in the outbox at once; may be called from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
     async def tell_typing(self, ticket_id: str, is_typing: bool) -> None:
-        """Tell the desk that the employee types; no more than a courtesy, so never tried twice."""
+        """Tell the desk whether the employee is typing. It is a courtesy and never retried."""
         worker = self._workers.get(ticket_id)
         if worker is not None:
             await worker.tell_typing(is_typing)
 
     async def _look(self) -> None:
         store, name = self._store, self._name
-        wanted = await asyncio.to_thread(lines_with_work, store, name)
-        for ticket in self._workers.keys() - set(wanted):
+        busy_lines = await asyncio.to_thread(lines_with_work, store, name)
+        for ticket in self._workers.keys() - set(busy_lines):
             self._workers[ticket].end()
-        free = [ticket for ticket in wanted if ticket not in self._workers]
-        room = LINES - len(self._workers)
+        free = [ticket for ticket in busy_lines if ticket not in self._workers]
+        room = MAX_LINES - len(self._workers)
         if free and room > 0:
             names = [f"line/{ticket}" for ticket in free]
             for lease in await self._acquire(names, room):
@@ -167,7 +160,7 @@ class Delivery:
                 self._workers[ticket].wake()
 
     async def _acquire(self, names: Sequence[str], room: int) -> list[Lease]:
-        """Also where this is cancelled, no lease is left to nobody."""
+        """Acquire leases, and release them again if this task is cancelled meanwhile."""
         work = asyncio.ensure_future(asyncio.to_thread(acquire_free, self._store, names, room))
         try:
             return await asyncio.shield(work)
@@ -188,9 +181,9 @@ class Delivery:
         try:
             await worker.run()
         except Busy:
-            logger.info("Another process delivers %s now", ticket_id)
+            logger.info("Another process now delivers line %s", ticket_id)
         except Exception:  # one line must not end the others
-            logger.exception("The line %s broke off; it is taken up again", ticket_id)
+            logger.exception("Line %s failed; it is started again", ticket_id)
         finally:
             del self._workers[ticket_id]
             del self._tasks[ticket_id]
@@ -199,7 +192,7 @@ class Delivery:
 
 
 class _StoredMemory:
-    """What a line remembers, in its row of the store."""
+    """The memory of a line, stored in its row."""
 
     def __init__(self, worker: "_Worker", row: LineRow) -> None:
         self._worker = worker
@@ -212,7 +205,8 @@ class _StoredMemory:
 
 
 class _Worker:
-    """One line. Everything it writes is refused once another process has its lease."""
+    """Sends and receives for one line. Its writes are refused once another process has the
+    lease."""
 
     def __init__(
         self,
@@ -243,7 +237,7 @@ class _Worker:
         self._woken.set()
 
     def end(self) -> None:
-        """The line was closed by somebody else, and nothing is left to send."""
+        """Stop: another process closed the line, and nothing is left to send."""
         if not self._ended.is_set() and self._listening is not None:
             self._listening.cancel()
         self._ended.set()
@@ -274,8 +268,8 @@ class _Worker:
             await asyncio.gather(listening, sending, return_exceptions=True)
 
     async def write(self, work: Callable[..., T]) -> T:
-        """Do `work(connection)` in a transaction that the lease's fence guards. Raises Busy where
-        it is another's."""
+        """Run `work(connection)` in a transaction guarded by the lease's fencing token. Raises Busy
+        if another process has the lease."""
 
         def guarded() -> T:
             with self._store.write() as db:
@@ -290,8 +284,8 @@ class _Worker:
         if self._line is None or not self._opened.is_set():
             return
         with suppress(HandoffError):
-            said = Outgoing(id=str(uuid.uuid4()), kind="typing", is_typing=is_typing)
-            await self._line.send(said)
+            outgoing = Outgoing(id=str(uuid.uuid4()), kind="typing", is_typing=is_typing)
+            await self._line.send(outgoing)
 
     # To the desk ----------------------------------------------------------------------------------
 
@@ -314,7 +308,7 @@ class _Worker:
             await self._send(line, row)
 
     async def _pause(self, seconds: float | None) -> None:
-        """Until somebody wakes this worker, its line ends, or that time is over."""
+        """Wait until this worker is woken, its line ends, or the time is over."""
         waits: list[Awaitable[object]] = [self._woken.wait()]
         if not self._ended.is_set():
             waits.append(self._ended.wait())
@@ -354,18 +348,19 @@ class _Worker:
             close_line(db, self.ticket_id)
         elif row.state == "parked":
             arrived = Delivered(event_id=row.event_id, state="delivered")
-            append_in(db, self._conversation_id, _always(NewEvent(by="system", what=arrived)))
+            append_in(db, self._conversation_id, append_always(NewEvent(by="system", what=arrived)))
 
     async def _tell(self, line: Line, row: OutboxRow, event: Event) -> None:
         if row.kind == "open":
             await line.open()
-            events = await asyncio.to_thread(read_events, self._store, event.conversation_id)
-            before = [earlier for earlier in events if earlier.place < event.place]
-            await self._send_text(line, f"{self.ticket_id}/history", transcript(before))
+            history = await asyncio.to_thread(history_before, self._store, event)
+            await self._send_text(line, f"{self.ticket_id}/history", history)
         elif row.kind == "close":
             await line.close()
+        elif row.kind == "look":
+            await line.send(Outgoing(id=event.id, kind="look"))
         elif isinstance(event.what, Seen):
-            with suppress(HandoffError):  # a courtesy: what follows must not wait for it
+            with suppress(HandoffError):  # a courtesy that must not hold up messages
                 await line.send(Outgoing(id=event.id, kind="read"))
         elif event.by == "user":
             await self._send_text(line, event.id, event.text)
@@ -373,22 +368,26 @@ class _Worker:
             await self._send_text(line, event.id, f"{WHO[event.by]}: {event.text}")
 
     async def _send_text(self, line: Line, identity: str, text: str) -> None:
-        """One message, or numbered parts of it; sent again, each has the id that it had before."""
+        """Send one message, or its numbered parts. The ids of parts are derived, so that a repeat
+        carries the same ones."""
         if not text:
             return
         for place, part in enumerate(parts_of(text, self._desk.longest_message)):
             is_whole = place == 0 and "/" not in identity
-            own_id = identity if is_whole else str(uuid.uuid5(_PARTS, f"{identity}/{place}"))
+            own_id = (
+                identity if is_whole else str(uuid.uuid5(PART_NAMESPACE, f"{identity}/{place}"))
+            )
             await line.send(Outgoing(id=own_id, text=part))
 
     async def _is_lost(self, failed: OmbudError) -> bool:
-        """End the hand-over where the desk has refused the conversation often enough."""
+        """Count a refusal, and end the handoff once the desk has refused the conversation often
+        enough."""
         if not isinstance(failed, ConversationLost):
             return False
         self._refusals += 1
-        if self._refusals < LOST_AFTER:
+        if self._refusals < MAX_REFUSALS:
             return False
-        logger.warning("The line %s is lost: %s", self.ticket_id, failed)
+        logger.warning("Line %s is lost; its handoff ends: %s", self.ticket_id, failed)
         await self.write(lambda db: lose_line(db, self._conversation_id, self.ticket_id))
         if self._listening is not None:
             self._listening.cancel()
@@ -400,14 +399,16 @@ class _Worker:
         wait = self._pace.wait(row.tries)
         if isinstance(failed, Undelivered) and failed.retry_after:
             wait = max(wait, min(failed.retry_after, 10 * LONGEST_WAIT))
-        is_parked = not failed.retryable or row.tries + 1 >= BUDGET
-        logger.warning("Not delivered yet (%s): %s", self.ticket_id, failed)
+        is_parked = not failed.retryable or row.tries + 1 >= MAX_DELIVERY_ATTEMPTS
+        logger.warning("Line %s: not delivered yet, will retry: %s", self.ticket_id, failed)
 
         def put_off(db: Connection) -> None:
             mark_failed(db, row, error=str(failed), wait=wait, parked=is_parked)
             if is_parked and row.state == "waiting":
                 parked = Delivered(event_id=row.event_id, state="parked")
-                append_in(db, self._conversation_id, _always(NewEvent(by="system", what=parked)))
+                append_in(
+                    db, self._conversation_id, append_always(NewEvent(by="system", what=parked))
+                )
 
         await self.write(put_off)
 
@@ -422,7 +423,7 @@ class _Worker:
                     await self._hear(event)
                     tries = self._refusals = 0
                     if event.kind == "ended":
-                        # A desk lets go of a conversation as soon as it is asked for more.
+                        # A desk forgets an ended conversation on the next request.
                         await self._all_sent.wait()
                 if not self._ended.is_set():
                     raise Undelivered("The desk has ended its stream.")
@@ -431,7 +432,7 @@ class _Worker:
                     raise
                 if await self._is_lost(failed):
                     return
-                logger.info("The line %s is opened again: %s", self.ticket_id, failed)
+                logger.info("Line %s is reopened: %s", self.ticket_id, failed)
                 await self._pace.sleep(self._pace.wait(tries))
                 tries += 1
 
@@ -453,35 +454,7 @@ class _Worker:
             self._woken.set()
 
 
-def ticket_of(store: Store, row: LineRow) -> Ticket:
-    """The hand-over of a line, as its desk is told of it. Raises NotFound where it was erased."""
-    session = read_session(store, row.conversation_id)
-    events = read_events(store, row.conversation_id)
-    for event in events:
-        if isinstance(event.what, HandedOver) and event.what.ticket_id == row.ticket_id:
-            return Ticket(
-                id=row.ticket_id,
-                conversation_id=row.conversation_id,
-                desk=row.desk,
-                reason=event.what.reason,
-                topic=event.what.topic,
-                asker=session.asker,
-            )
-    raise NotFound(f"The hand-over `{row.ticket_id}` was erased.")
-
-
-def end_of(store: Store, row: LineRow) -> int | None:
-    """Find the place of the event that ended a line's hand-over; None while it is open."""
-    is_open = False
-    for event in read_events(store, row.conversation_id):
-        if isinstance(event.what, HandedOver):
-            is_open = event.what.ticket_id == row.ticket_id
-        elif is_open and isinstance(event.what, Ended | Closed):
-            return event.place
-    return None
-
-
-def _always(event: NewEvent) -> Callable[[Session], list[NewEvent]]:
+def append_always(event: NewEvent) -> Callable[[Session], list[NewEvent]]:
     def decide(session: Session) -> list[NewEvent]:
         del session
         return [event]
@@ -489,5 +462,5 @@ def _always(event: NewEvent) -> Callable[[Session], list[NewEvent]]:
     return decide
 
 
-_PARTS = uuid.UUID("6c1c1f0e-2f5b-4c52-9e0b-1d3c6a1f7b21")
+PART_NAMESPACE = uuid.UUID("6c1c1f0e-2f5b-4c52-9e0b-1d3c6a1f7b21")
 """Namespace of the ids of numbered parts (RFC 9562, version 5)."""

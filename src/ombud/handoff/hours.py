@@ -1,4 +1,4 @@
-"""When advisors are there, by the clock of the organisation and the rules of a country."""
+"""Opening hours of advisors, by the organisation's clock and the rules of a country."""
 
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
@@ -6,13 +6,14 @@ from functools import lru_cache
 from ombud.settings import HandoffSettings, opening_times
 
 LOOKED_AHEAD = 60
-"""Days in which the next opening is looked for."""
+"""Days to search for the next opening."""
 
 
 def is_open(settings: HandoffSettings, country: str | None, now: datetime) -> bool:
-    """now: with the organisation's time zone. No hours in the settings: always."""
-    times = _times(hours_of(settings, country))
-    if now.date() in _days_off(settings, country):
+    """Tell whether advisors are there. now: in the organisation's time zone. Without opening hours
+    in the settings they always are."""
+    times = times_of_week(hours_of(settings, country))
+    if now.date() in days_off(settings, country):
         return False
     if times is None:
         return True
@@ -21,11 +22,11 @@ def is_open(settings: HandoffSettings, country: str | None, now: datetime) -> bo
 
 
 def next_opening(settings: HandoffSettings, country: str | None, now: datetime) -> datetime | None:
-    """When they are there next, from `now` on; None where that is in no foreseeable time."""
+    """Find when advisors are there next, from `now` on; None if not within `LOOKED_AHEAD` days."""
     if is_open(settings, country, now):
         return now
-    times = _times(hours_of(settings, country))
-    off = _days_off(settings, country)
+    times = times_of_week(hours_of(settings, country))
+    off = days_off(settings, country)
     for days in range(LOOKED_AHEAD + 1):
         day = now.date() + timedelta(days=days)
         if day in off:
@@ -33,7 +34,7 @@ def next_opening(settings: HandoffSettings, country: str | None, now: datetime) 
         opens = time.min if times is None else times.get(day.weekday(), (None, None))[0]
         if opens is None:
             continue
-        # Built from the wall clock, so that a day with another length counts as people count it.
+        # Built from wall-clock time, so that days of 23 or 25 hours are right.
         opening = datetime.combine(day, opens, tzinfo=now.tzinfo)
         if opening > now:
             return opening
@@ -41,17 +42,17 @@ def next_opening(settings: HandoffSettings, country: str | None, now: datetime) 
 
 
 def hours_of(settings: HandoffSettings, country: str | None) -> str:
-    """As they are written; empty = always."""
+    """Return the opening hours as they are written; empty means always."""
     own = settings.country.get(country or "")
     return settings.hours if own is None or own.hours is None else own.hours
 
 
-def _days_off(settings: HandoffSettings, country: str | None) -> frozenset[date]:
+def days_off(settings: HandoffSettings, country: str | None) -> frozenset[date]:
     own = settings.country.get(country or "")
     closed = settings.closed if own is None or own.closed is None else own.closed
     return frozenset(closed)
 
 
 @lru_cache(maxsize=64)
-def _times(written: str) -> dict[int, tuple[time, time]] | None:
+def times_of_week(written: str) -> dict[int, tuple[time, time]] | None:
     return opening_times(written) if written else None

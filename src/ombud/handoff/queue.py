@@ -1,4 +1,4 @@
-"""Who waits at our own desk, for whom, and for how long it may take."""
+"""The queue of our own desk: its order, and how long a turn may take."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,18 +9,18 @@ from ombud.settings import AdvisorSettings
 from ombud.types import Session
 
 LEAST_WAITS = 5
-"""Waits that must be known before one is foretold."""
+"""Recent waits needed for an estimate."""
 
 
 def in_order(waiting: Sequence[Session]) -> list[Session]:
-    """Longest waiting first."""
+    """Sort conversations, longest waiting first."""
     latest = datetime.max.replace(tzinfo=UTC)
     return sorted(waiting, key=lambda session: (session.since or latest, session.id))
 
 
 def positions(waiting: Sequence[Session], advisors: Sequence[AdvisorSettings]) -> dict[str, int]:
-    """Conversation -> its place in the queue, from 1: among those before it that some advisor could
-    take instead of it."""
+    """Return each conversation's place in the queue, from 1. It counts those ahead that compete for
+    the same advisors."""
     places: dict[str, int] = {}
     ahead: Counter[frozenset[str]] = Counter()
     for session in in_order(waiting):
@@ -35,9 +35,14 @@ def positions(waiting: Sequence[Session], advisors: Sequence[AdvisorSettings]) -
 
 
 def suits(advisor: AdvisorSettings, session: Session) -> bool:
-    """Whether this advisor takes such conversations: by name, else by country and topic."""
+    """Tell whether an advisor takes this conversation: by name, else by country and topic."""
     if session.wanted:
         return session.wanted == advisor.id
+    return covers(advisor, session)
+
+
+def covers(advisor: AdvisorSettings, session: Session) -> bool:
+    """Tell whether a conversation is of an advisor's countries and topics."""
     country = session.asker.country or ""
     if advisor.countries and country and country not in advisor.countries:
         return False
@@ -45,8 +50,8 @@ def suits(advisor: AdvisorSettings, session: Session) -> bool:
 
 
 def expected_wait(position: int, waits: Sequence[float], present: int) -> float | None:
-    """Seconds until it is one's turn: the median of the last waits, for each who is ahead of the
-    advisors that are there. None where too few waits are known."""
+    """Estimate the seconds until one's turn from the median of recent waits and the advisors
+    present; None if there are too few waits."""
     if len(waits) < LEAST_WAITS:
         return None
     rounds = -(-position // max(present, 1))

@@ -1,4 +1,4 @@
-"""What an event of a desk is in the conversation's own words."""
+"""Converts desk events into the events of a conversation."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -24,17 +24,17 @@ from ombud.types import (
 )
 
 SOMEBODY = "An advisor"
-"""Where a desk tells no name."""
+"""Name of an advisor whose desk does not tell it."""
 
 
 def keep_event(
     db: Connection, conversation_id: str, ticket_id: str, event: DeskEvent, place: int = 0
 ) -> None:
-    """Keep an event of a desk, that it was heard, and where to go on; nothing where it was heard
-    before. place: of the message that was read, for `read`."""
+    """Store a desk event and its cursor, unless it was received before. place: of the message that
+    was read, for `read`."""
     is_entry = bool(event.entry_id) and event.kind not in {"echo", "read"}
     if not is_entry or receive(db, ticket_id, event.entry_id, None):
-        # A conversation that has ended meanwhile takes no more; the desk need not know.
+        # A conversation that has ended meanwhile accepts no more events; the desk need not know.
         with suppress(IllegalTransition):
             append_in(
                 db, conversation_id, lambda session: events_of(session, ticket_id, event, place)
@@ -46,8 +46,8 @@ def keep_event(
 
 
 def lose_line(db: Connection, conversation_id: str, ticket_id: str) -> None:
-    """End a hand-over whose desk no longer lets us in, and drop what has not arrived there: a new
-    hand-over brings it along."""
+    """End a handoff whose desk no longer lets us in, and drop its unsent messages; a new handoff
+    sends them along."""
     dropped = drop_unsent(db, ticket_id, "The desk lost the conversation.")
     close_line(db, ticket_id)
 
@@ -64,99 +64,99 @@ def lose_line(db: Connection, conversation_id: str, ticket_id: str) -> None:
 
 
 def events_of(session: Session, ticket_id: str, event: DeskEvent, place: int) -> list[NewEvent]:
-    """The events to append, none where it says nothing new. place: of the message that was read,
-    for `read`."""
-    if session.ticket_id != ticket_id:  # of a hand-over that is over
-        return _late(session, event, place)
-    return _READERS[event.kind](session, event, place)
+    """Return the events to append; none if nothing is new. place: of the message that was read, for
+    `read`."""
+    if session.ticket_id != ticket_id:  # of an earlier handoff
+        return late_events(session, event, place)
+    return CONVERTERS[event.kind](session, event, place)
 
 
-def _late(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
-    if event.kind == "message" and session.state == "queued":  # it waits for somebody else by now
-        return _noticed(session, event, place)
+def late_events(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+    if event.kind == "message" and session.state == "queued":  # it waits for another advisor by now
+        return notice(session, event, place)
     if event.kind == "message":
-        return [_message(session, event)]
-    return _READERS[event.kind](session, event, place) if event.kind in {"notice", "read"} else []
+        return [message_event(session, event)]
+    return CONVERTERS[event.kind](session, event, place) if event.kind in {"notice", "read"} else []
 
 
-def _said(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def advisor_message(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
-    if session.state == "queued":  # who speaks is there, whatever else came late
-        return [_arrival(event), _message(session, event)]
-    return [_message(session, event)]
+    if session.state == "queued":  # whoever writes has joined, even if `joined` arrives later
+        return [arrival(event), message_event(session, event)]
+    return [message_event(session, event)]
 
 
-def _noticed(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def notice(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
-    return [NewEvent(by="desk", what=_words(session, event))]
+    return [NewEvent(by="desk", what=said_by_desk(session, event))]
 
 
-def _joined(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def joined(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
-    is_known = session.state == "live" and session.advisor == (event.name or SOMEBODY)
-    return [] if is_known or session.state not in {"queued", "live"} else [_arrival(event)]
+    has_joined = session.state == "live" and session.advisor == (event.name or SOMEBODY)
+    return [] if has_joined or session.state not in {"queued", "live"} else [arrival(event)]
 
 
-def _left(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def advisor_gone(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
     return [NewEvent(by="desk", what=Left(name=event.name))] if session.state == "live" else []
 
 
-def _queued(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def queued(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
-    is_known = (session.position, session.wait_seconds) == (event.position, event.seconds)
-    if session.state != "queued" or is_known:
+    is_unchanged = (session.position, session.wait_seconds) == (event.position, event.seconds)
+    if session.state != "queued" or is_unchanged:
         return []
     return [NewEvent(by="desk", what=Queued(position=event.position, seconds=event.seconds))]
 
 
-def _read(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def seen(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del session, event
     return [NewEvent(by="advisor", what=Seen(place=place))] if place else []
 
 
-def _ended(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def ended(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del place
     if session.state not in {"queued", "live"}:
         return []
     return [NewEvent(by="desk", what=Ended(reason=event.text))]
 
 
-def _failed(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def unclaimed(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del event, place
     if session.state != "queued" or session.has_warned:
         return []
     return [NewEvent(by="desk", what=Unclaimed(minutes=0))]
 
 
-def _nothing(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
+def no_events(session: Session, event: DeskEvent, place: int) -> list[NewEvent]:
     del session, event, place
     return []
 
 
-def _arrival(event: DeskEvent) -> NewEvent:
+def arrival(event: DeskEvent) -> NewEvent:
     return NewEvent(by="desk", what=Joined(name=event.name or SOMEBODY))
 
 
-def _message(session: Session, event: DeskEvent) -> NewEvent:
-    return NewEvent(by="advisor", what=_words(session, event))
+def message_event(session: Session, event: DeskEvent) -> NewEvent:
+    return NewEvent(by="advisor", what=said_by_desk(session, event))
 
 
-def _words(session: Session, event: DeskEvent) -> Said:
+def said_by_desk(session: Session, event: DeskEvent) -> Said:
     links = shared_links(event, event.name or SOMEBODY, session.asker.language or "")
     return Said(text=event.text, name=event.name, links=links)
 
 
-_READERS: Mapping[DeskEventKind, Callable[[Session, DeskEvent, int], list[NewEvent]]] = {
-    "message": _said,
-    "notice": _noticed,
-    "joined": _joined,
-    "left": _left,
-    "position": _queued,
-    "waiting": _queued,
-    "read": _read,
-    "ended": _ended,
-    "failed": _failed,
-    "echo": _nothing,
-    "typing": _nothing,
+CONVERTERS: Mapping[DeskEventKind, Callable[[Session, DeskEvent, int], list[NewEvent]]] = {
+    "message": advisor_message,
+    "notice": notice,
+    "joined": joined,
+    "left": advisor_gone,
+    "position": queued,
+    "waiting": queued,
+    "read": seen,
+    "ended": ended,
+    "failed": unclaimed,
+    "echo": no_events,
+    "typing": no_events,
 }

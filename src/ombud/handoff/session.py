@@ -1,4 +1,5 @@
-"""What an employee and an advisor can do in a conversation; each is events, in one transaction."""
+"""What an employee and an advisor can do in a conversation. Each action appends events in one
+transaction."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from ombud.types import (
     Happening,
     Joined,
     NewEvent,
+    Noted,
     OutOfHours,
     Party,
     Said,
@@ -24,9 +26,11 @@ from ombud.types import (
 
 
 class Advisor(NamedTuple):
+    """A person who answers at our own desk."""
+
     id: str
     name: str
-    """As employees are shown it."""
+    """Display name."""
 
 
 def hand_over(
@@ -37,33 +41,34 @@ def hand_over(
     desk: str,
     topic: str = "",
     closed: OutOfHours | None = None,
+    consent: bool | None = None,
 ) -> Appended:
-    """Put a conversation into the queue of a desk. closed: told where nobody is there now. Raises
-    IllegalTransition where it is with a person already."""
+    """Put a conversation into the queue of a desk. closed: the notice to add outside opening hours.
+    consent: as in `HandedOver`. Raises IllegalTransition if it is with a person already."""
     ticket_id = str(uuid.uuid4())
-    over = HandedOver(ticket_id=ticket_id, desk=desk, reason=reason, topic=topic)
-    said: list[NewEvent] = [NewEvent(by="user", what=over)]
+    over = HandedOver(ticket_id=ticket_id, desk=desk, reason=reason, topic=topic, consent=consent)
+    events: list[NewEvent] = [NewEvent(by="user", what=over)]
     if closed is not None:
-        said.append(NewEvent(by="system", what=closed))
-    return append_events(store, conversation_id, lambda _: said)
+        events.append(NewEvent(by="system", what=closed))
+    return append_events(store, conversation_id, lambda _: events)
 
 
 def say(store: Store, conversation_id: str, text: str, key: str) -> Appended:
-    """A message of the employee to the advisor. key: UUID of the sender; the same again is the same
-    message. Raises IllegalTransition where no person is asked for."""
+    """Send a message of the employee to the advisor. key: UUID made by the sender; a repeated key
+    is the same message. Raises IllegalTransition if the conversation is not handed over."""
 
     def decide(session: Session) -> list[NewEvent]:
         if not session.is_handed_over:
             raise IllegalTransition(
                 "This conversation is with the assistant.", hint="Ask, or ask for a person first."
             )
-        return [NewEvent(by="user", what=Said(text=_clean(text)), key=key)]
+        return [NewEvent(by="user", what=Said(text=clean_text(text)), key=key)]
 
     return append_events(store, conversation_id, decide)
 
 
 def take_back(store: Store, conversation_id: str) -> Appended:
-    """The employee needs nobody any more; once it is so, again is nothing."""
+    """End the employee's request for a person; repeating it does nothing."""
 
     def decide(session: Session) -> list[NewEvent]:
         if not session.is_handed_over:
@@ -74,7 +79,7 @@ def take_back(store: Store, conversation_id: str) -> Appended:
 
 
 def close(store: Store, conversation_id: str) -> Appended:
-    """Nothing more is said; once closed, again is nothing."""
+    """Close a conversation for good; repeating it does nothing."""
 
     def decide(session: Session) -> list[NewEvent]:
         return [] if session.state == "closed" else [NewEvent(by="user", what=Closed())]
@@ -83,7 +88,7 @@ def close(store: Store, conversation_id: str) -> Appended:
 
 
 def read(store: Store, conversation_id: str, place: int, by: Party) -> Appended:
-    """Everything up to a place was read."""
+    """Mark everything up to a place as read."""
 
     def decide(session: Session) -> list[NewEvent]:
         seen = min(place, session.last if by == "user" else session.visible_to_desk)
@@ -96,49 +101,74 @@ def read(store: Store, conversation_id: str, place: int, by: Party) -> Appended:
 
 
 def claim(store: Store, conversation_id: str, advisor: Advisor) -> Appended:
-    """Take a conversation that waits. Raises Busy where another was first, IllegalTransition where
+    """Take a waiting conversation. Raises Busy if another advisor was first, IllegalTransition if
     it does not wait at this desk."""
 
     def decide(session: Session) -> list[NewEvent]:
-        _check_own(session)
+        check_own_desk(session)
         if session.state == "live" and session.advisor_id == advisor.id:
             return []
         if session.state == "live":
             raise Busy(f"{session.advisor} has taken it already.", hint="Take another one.")
         if session.wanted not in {"", advisor.id}:
             raise Busy("It waits for somebody else by name.", hint="Ask for a transfer.")
-        return [_by(Joined(name=advisor.name, advisor_id=advisor.id))]
+        return [by_advisor(Joined(name=advisor.name, advisor_id=advisor.id))]
 
     return append_events(store, conversation_id, decide)
 
 
 def reply(store: Store, conversation_id: str, advisor: Advisor, text: str, key: str) -> Appended:
-    """A message of the advisor who has the conversation. Raises Busy where another has it."""
-    said = Said(text=_clean(text), name=advisor.name)
-    return _by_holder(store, conversation_id, advisor, [NewEvent(by="advisor", what=said, key=key)])
+    """Send a message of the advisor who has the conversation. Raises Busy if another has it."""
+    message = Said(text=clean_text(text), name=advisor.name)
+    return append_as_holder(
+        store, conversation_id, advisor, [NewEvent(by="advisor", what=message, key=key)]
+    )
 
 
 def transfer(
     store: Store, conversation_id: str, advisor: Advisor, *, topic: str, to: str, note: str
 ) -> Appended:
-    """Give it to a team (topic) or to one person (to: an advisor's id); it waits again."""
-    moved = Transferred(topic=topic, advisor_id=to, note=_clean(note))
-    return _by_holder(store, conversation_id, advisor, [_by(moved)])
+    """Return a conversation to the queue for a team (topic) or for one person (to: an advisor's
+    id)."""
+    moved = Transferred(topic=topic, advisor_id=to, note=clean_text(note))
+    return append_as_holder(store, conversation_id, advisor, [by_advisor(moved)])
 
 
 def end(
     store: Store, conversation_id: str, advisor: Advisor, *, reason: str, note: str
 ) -> Appended:
-    """The advisor is done and the bot is back."""
-    ended = Ended(reason=_clean(reason), note=_clean(note))
-    return _by_holder(store, conversation_id, advisor, [_by(ended)])
+    """End the handoff; the bot answers again."""
+    ended = Ended(reason=clean_text(reason), note=clean_text(note))
+    return append_as_holder(store, conversation_id, advisor, [by_advisor(ended)])
 
 
-def _by_holder(
+def note(
+    store: Store,
+    conversation_id: str,
+    advisor: Advisor,
+    *,
+    text: str = "",
+    key: str = "",
+    tags: tuple[str, ...] | None = None,
+    urgent: bool | None = None,
+) -> Appended:
+    """Add a private note of an advisor or label the conversation, in whatever state it is."""
+    noted = Noted(
+        text=clean_text(text),
+        tags=tags,
+        urgent=urgent,
+        name=advisor.name,
+        advisor_id=advisor.id,
+    )
+    new = NewEvent(by="advisor", what=noted, key=key)
+    return append_events(store, conversation_id, lambda _: [new])
+
+
+def append_as_holder(
     store: Store, conversation_id: str, advisor: Advisor, events: Sequence[NewEvent]
 ) -> Appended:
     def decide(session: Session) -> Sequence[NewEvent]:
-        _check_own(session)
+        check_own_desk(session)
         if session.state != "live":
             raise IllegalTransition("Nobody has taken this conversation.", hint="Take it first.")
         if session.advisor_id != advisor.id:
@@ -148,17 +178,17 @@ def _by_holder(
     return append_events(store, conversation_id, decide)
 
 
-def _check_own(session: Session) -> None:
+def check_own_desk(session: Session) -> None:
     if not session.is_handed_over or session.desk not in OWN_DESKS:
         raise IllegalTransition(
             "This conversation does not wait at this desk.", hint="It may have been taken back."
         )
 
 
-def _by(what: Happening) -> NewEvent:
+def by_advisor(what: Happening) -> NewEvent:
     return NewEvent(by="advisor", what=what)
 
 
-def _clean(text: str) -> str:
-    """PostgreSQL has no place for a zero character, nor UTF-8 for half of a pair."""
+def clean_text(text: str) -> str:
+    """Replace characters that cannot be stored: NUL in PostgreSQL, lone surrogates in UTF-8."""
     return text.replace("\0", "").encode("utf-8", errors="replace").decode("utf-8")

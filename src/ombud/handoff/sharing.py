@@ -1,10 +1,7 @@
-"""Files and links that advisors send, as the employee is shown them."""
-
-import tomllib
-from functools import cache
-from importlib.resources import files
+"""Files and links that advisors send, as the employee sees them."""
 
 from ombud.handoff.desks.desk import DeskEvent
+from ombud.messages import message
 from ombud.types import SharedLink
 
 LONGEST_NAME = 200
@@ -12,22 +9,22 @@ LONGEST_URL = 2000
 
 
 def shared_links(event: DeskEvent, who: str, language: str) -> tuple[SharedLink, ...]:
-    """Say in the employee's language what was sent; English where no other is known."""
-    phrases = _phrases().get(language, _phrases()["en"])
+    """Describe the links of an event in the employee's language, or in English if we lack it."""
     links: list[SharedLink] = []
     for link in event.links:
         url = safe_url(link.url)
-        name = _printable(link.name)[:LONGEST_NAME] or url
+        name = printable(link.name)[:LONGEST_NAME] or url
         kind = link.kind if name else "other"
-        links.append(SharedLink(note=phrases[kind].format(who=who, name=name), url=url))
+        note = message("notices.shared_" + kind, language, who=who, name=name)
+        links.append(SharedLink(note=note, url=url))
     return tuple(links)
 
 
 def safe_url(url: str) -> str:
-    """Return the address if a browser may open it: http or https, no password; else nothing."""
-    if len(url) > LONGEST_URL or url != _printable(url):
+    """Return the address if a browser may open it (http or https, no password), else nothing."""
+    if len(url) > LONGEST_URL or url != printable(url):
         return ""
-    import httpx  # takes longer to load than a question that needs no desk may wait
+    import httpx  # slow to import, and a question needs no desk
 
     try:
         address = httpx.URL(url)
@@ -37,11 +34,6 @@ def safe_url(url: str) -> str:
     return str(address) if is_web else ""
 
 
-def _printable(text: str) -> str:
-    """Drop what hides or turns around how a name ends, such as U+202E."""
+def printable(text: str) -> str:
+    """Drop invisible characters and those that reverse how a name ends, such as U+202E."""
     return "".join(letter for letter in text if letter.isprintable()).strip()
-
-
-@cache
-def _phrases() -> dict[str, dict[str, str]]:
-    return tomllib.loads(files("ombud.handoff").joinpath("shared.toml").read_text("utf-8"))

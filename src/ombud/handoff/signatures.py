@@ -1,8 +1,8 @@
-"""Who sent an HTTP request, and that nobody changed it: Standard Webhooks, with a shared secret.
+"""Signs and verifies HTTP requests by Standard Webhooks, with a shared secret.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md: three
 headers, `webhook-id`, `webhook-timestamp` (seconds since 1970) and `webhook-signature`, which is
-`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. Libraries for it exist in all usual
+`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64. Libraries exist for all common
 languages.
 """
 
@@ -19,26 +19,26 @@ from typing import Any, ClassVar
 from ombud.errors import BadRequest, BadSetting
 
 TOLERANCE_SECONDS = 300
-"""How far a timestamp may be from our clock, either way. A request that is sent once more within
-this time is known by the id of what it brings."""
+"""Largest difference between a timestamp and our clock, either way. A replay within this time is
+recognised by its entry id."""
 PREFIX = "whsec_"
 SHORTEST_KEY = 24
-"""Bytes that the standard asks of a secret."""
+"""Bytes that the standard requires of a secret."""
 
 
 class BadSignature(BadRequest):
-    """Not signed with our secret, changed on its way, or too old."""
+    """The request is not signed with our secret, was changed, or is too old."""
 
     status: ClassVar[int] = 401
 
 
 def signing_key(variable: str) -> bytes:
-    """The secret in an environment variable: `whsec_` and base64, or as it stands. Raises
-    BadSetting where there is none, or none that is safe."""
+    """Read the secret from an environment variable: base64 after `whsec_`, or plain. Raises
+    BadSetting if it is missing or too short."""
     secret = os.environ.get(variable, "").strip()
     hint = f"Set {variable} to {PREFIX} and what `openssl rand -base64 32` gives."
     if not secret:
-        raise BadSetting(f"The environment variable {variable} holds no secret.", hint=hint)
+        raise BadSetting(f"The environment variable {variable} has no secret.", hint=hint)
     key = secret.encode()
     if secret.startswith(PREFIX):
         try:
@@ -53,20 +53,22 @@ def signing_key(variable: str) -> bytes:
 
 
 def sign(message_id: str, body: bytes, key: bytes, now: float) -> dict[str, str]:
-    """The three headers. message_id: the same for every try; now: seconds since 1970."""
+    """Return the three signature headers. message_id: the same for every attempt; now: seconds
+    since 1970."""
     timestamp = str(int(now))
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": f"v1,{_signature(message_id, timestamp, body, key)}",
+        "webhook-signature": f"v1,{signature_of(message_id, timestamp, body, key)}",
     }
 
 
 def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: float) -> dict[str, Any]:
-    """What the body says, a JSON object, once it is proven to come from who has the secret.
+    """Verify a request and return its JSON object.
 
-    headers: by names in lower case; now: seconds since 1970. Raises BadSignature, and BadRequest
-    for a body that is no JSON object."""
+    headers: names in lower case; now: seconds since 1970. Raises BadSignature, and BadRequest for a
+    body that is no JSON object.
+    """
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not message_id or not re.fullmatch(r"[0-9]{1,12}", timestamp):
@@ -74,24 +76,24 @@ def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: float) -> d
             "The request is not signed.",
             hint="Send webhook-id, webhook-timestamp and webhook-signature.",
         )
-    expected = _signature(message_id, timestamp, body, key).encode()
-    if not _is_among(expected, headers.get("webhook-signature", "")):
+    expected = signature_of(message_id, timestamp, body, key).encode()
+    if not matches_any(expected, headers.get("webhook-signature", "")):
         raise BadSignature(
-            "The signature is not that of this request.",
-            hint="Sign id.timestamp.body, the body byte for byte, with the secret of both sides.",
+            "The signature does not match this request.",
+            hint="Sign id.timestamp.body, the body byte for byte, with the shared secret.",
         )
-    # Only now: a stranger learns nothing of our clock.
+    # Checked last, so that a stranger learns nothing about our clock.
     if abs(now - int(timestamp)) > TOLERANCE_SECONDS:
         raise BadSignature(
             f"The request was signed more than {TOLERANCE_SECONDS // 60} minutes from now.",
-            hint="Sign each try anew, and check the clock of either side.",
+            hint="Sign each attempt anew, and check the clocks of both sides.",
         )
-    return _payload(body)
+    return parse_object(body)
 
 
-def _is_among(expected: bytes, signatures: str) -> bool:
-    """Several may stand there, apart by blanks, while a secret is being changed. All are compared,
-    in a time that tells nothing."""
+def matches_any(expected: bytes, signatures: str) -> bool:
+    """Compare with every signature: there may be several, separated by spaces, while a secret is
+    rotated. The time taken reveals nothing."""
     matches = False
     for signature in signatures.split():
         version, _, value = signature.partition(",")
@@ -100,7 +102,7 @@ def _is_among(expected: bytes, signatures: str) -> bool:
     return matches
 
 
-def _payload(body: bytes) -> dict[str, Any]:
+def parse_object(body: bytes) -> dict[str, Any]:
     try:
         payload = json.loads(body)
     except ValueError:
@@ -110,6 +112,6 @@ def _payload(body: bytes) -> dict[str, Any]:
     return payload
 
 
-def _signature(message_id: str, timestamp: str, body: bytes, key: bytes) -> str:
+def signature_of(message_id: str, timestamp: str, body: bytes, key: bytes) -> str:
     signed = f"{message_id}.{timestamp}.".encode() + body
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -1,67 +1,68 @@
-"""A conversation as text: what an advisor is given first, and what the employee may take away."""
+"""Text of a conversation: what the advisor receives first, and what the employee may download."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
+from ombud.messages import message
 from ombud.types import Answered, Ended, Event, HandedOver, Joined, Party, Said
 
 WHO: Mapping[Party, str] = {
-    "user": "Employee",
-    "assistant": "Assistant",
-    "advisor": "Advisor",
-    "system": "Notice",
-    "desk": "Notice",
+    "user": "notices.who_user",
+    "assistant": "notices.who_assistant",
+    "advisor": "notices.who_advisor",
+    "system": "notices.who_system",
+    "desk": "notices.who_system",
 }
 
 
 def transcript(events: Iterable[Event]) -> str:
-    """Every message with its time in UTC and who said it; who came and went. Empty where nothing
-    was said."""
-    return "\n\n".join(line for line in map(_entry, events) if line)
+    """Write out every message with its sender and time in UTC, and who came and went. Empty if
+    there is no message."""
+    return "\n\n".join(line for line in map(transcript_line, events) if line)
 
 
 def parts_of(text: str, longest: int) -> list[str]:
-    """The text as it is, or in parts of at most `longest` characters, each with its number:
-    `[1/3] ...`. They are cut between words where that is possible.
+    """Split a text into numbered parts of at most `longest` characters, `[1/3] ...`, between words
+    where possible; a short text is returned whole.
 
-    Raises ValueError where `longest` leaves no room for words.
+    Raises ValueError if `longest` leaves no room for text.
     """
     if len(text) <= longest:
         return [text]
     room = longest - len("[999/999] ")
     if room < 1:
         raise ValueError(f"{longest} characters leave no room for a numbered part")
-    pieces = list(_cut(text, room))
+    pieces = list(split_text(text, room))
     return [f"[{place}/{len(pieces)}] {piece}" for place, piece in enumerate(pieces, start=1)]
 
 
-def _cut(text: str, room: int) -> Iterator[str]:
+def split_text(text: str, room: int) -> Iterator[str]:
     while text:
         if len(text) <= room:
             yield text
             return
         border = max(text.rfind(mark, 0, room) for mark in "\n ")
-        # A border far ahead of the end would make many short parts.
+        # Cutting at an early break would make many short parts.
         end = border + 1 if border > room // 2 else room
         yield text[:end]
         text = text[end:]
 
 
-def _entry(event: Event) -> str:
+def transcript_line(event: Event) -> str:
     what = event.what
     if isinstance(what, Joined):
-        return f"[{_time(event.at)}] {what.name} joined."
+        return f"[{format_time(event.at)}] {message('notices.joined', name=what.name)}"
     if isinstance(what, HandedOver):
-        return f"[{_time(event.at)}] Handed over to a person."
+        return f"[{format_time(event.at)}] {message('notices.handed_over')}"
     if isinstance(what, Ended):
-        return f"[{_time(event.at)}] The conversation with a person ended."
+        return f"[{format_time(event.at)}] {message('notices.person_ended')}"
     if not isinstance(what, Said | Answered):
         return ""
-    who = WHO[event.by]
+    who = message(WHO[event.by])
     if isinstance(what, Said) and what.name:
-        who = f"{what.name} ({who.lower()})"
-    return f"[{_time(event.at)}] {who}: {event.text}"
+        who = message("notices.named", name=what.name, who=who)
+    return f"[{format_time(event.at)}] {message('notices.line', who=who, text=event.text)}"
 
 
-def _time(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"

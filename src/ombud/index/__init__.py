@@ -1,6 +1,6 @@
-"""What we know: chunks, the engines that hold them, and who may read which."""
+"""The index: engines that store and search chunks, generations, and who may read which chunk."""
 
-from ombud.index.engine import Engine, EngineBackend, Leg, Row, Stats, Vector
+from ombud.index.engine import Engine, Leg, Row, Stats, Vector
 from ombud.index.engine_loop import blocking, is_process_ending
 from ombud.index.engines.passage_cache import clear_cache
 from ombud.index.hot.hot_engine import HotEngine
@@ -11,7 +11,6 @@ from ombud.index.visibility import Filter, is_visible
 __all__ = [
     "ENGINES",
     "Engine",
-    "EngineBackend",
     "Filter",
     "GenerationPointer",
     "HotEngine",

@@ -1,4 +1,4 @@
-"""An engine that is always the generation that counts."""
+"""An engine that follows the generation pointer."""
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -15,9 +15,10 @@ T = TypeVar("T")
 
 
 class CurrentEngine:
-    """Goes over to another generation as soon as that counts. One that cannot be opened by this
-    process (it was built with another embedder) is left to the processes started after it, and the
-    one before serves on here."""
+    """Passes calls to the generation that serves, and switches as soon as the pointer does.
+
+    If this process cannot open a new generation, as one built with another embedder, it stays with
+    the one before; processes started later open the new one."""
 
     def __init__(self, open_one: Callable[[str], Engine], pointer: GenerationPointer) -> None:
         """open_one: opens a generation by its name."""
@@ -75,12 +76,12 @@ class CurrentEngine:
         return await self._read(lambda engine: engine.holds(phrases))
 
     def languages(self) -> frozenset[str]:
-        return self._look(lambda engine: engine.languages())
+        return self._read_now(lambda engine: engine.languages())
 
     def version(self) -> str:
-        """Each generation counts its versions from 1, so all but the first stand before theirs:
-        `g2/17`."""
-        number = self._look(lambda engine: engine.version())
+        """Return the version, prefixed by the generation if that is not the first: `g2/17`. Each
+        generation counts its versions from 1."""
+        number = self._read_now(lambda engine: engine.version())
         return number if self._generation == FIRST else f"{self._generation}/{number}"
 
     def _current(self) -> Engine:
@@ -95,7 +96,7 @@ class CurrentEngine:
         return self._engine
 
     async def _read(self, call: Callable[[Engine], Awaitable[T]]) -> T:
-        """Once more where the generation was removed meanwhile, after a certified deletion."""
+        """Call the engine; once more if a certified deletion removed its generation meanwhile."""
         engine = self._current()
         try:
             return await call(engine)
@@ -105,8 +106,8 @@ class CurrentEngine:
                 raise
             return await call(newer)
 
-    def _look(self, call: Callable[[Engine], T]) -> T:
-        """The same for what nobody waits for."""
+    def _read_now(self, call: Callable[[Engine], T]) -> T:
+        """Do as `_read` does, for calls that do not wait."""
         engine = self._current()
         try:
             return call(engine)

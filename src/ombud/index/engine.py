@@ -1,4 +1,4 @@
-"""What every engine does. Fusion is not its business: a search returns each leg's own ranking."""
+"""The interface of engines. Engines do not fuse: a search returns the ranking of each leg."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,12 +12,12 @@ from ombud.types import Chunk, Document, Mode
 
 Vector = npt.NDArray[np.float32]
 FIRST = "."
-"""Name of the generation that an index begins with."""
+"""Name of the first generation of an index."""
 
 
 class Row(NamedTuple):
-    """A chunk on its way in: its analysed terms, its vectors, shape (windows, dimension), and its
-    packed tokens; none if not embedded."""
+    """A chunk to index: its analysed terms, its vectors of shape (windows, dimension) and its
+    packed tokens; both None if it is not embedded."""
 
     chunk: Chunk
     source: str
@@ -27,35 +27,35 @@ class Row(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """One ranking, best first. Scores of different legs are not comparable."""
+    """A ranking, best first. Scores of different legs are not comparable."""
 
     name: str
     """sparse (BM25) or dense (cosine)."""
     hits: tuple[tuple[Chunk, float], ...]
     tokens: Mapping[str, bytes] = {}
-    """Chunk id -> packed tokens, as they came in, of hits that have some."""
+    """Chunk id -> packed tokens as indexed, of hits that have some."""
 
 
 class Stats(NamedTuple):
     chunks: int
     documents_with: Mapping[str, int]
-    """Term -> chunks that hold it."""
+    """Term -> number of chunks that contain it."""
 
 
 class Engine(Protocol):
-    """One index, open. What reads or writes it waits, and raises EngineError."""
+    """An open index. Coroutines read or write it and raise EngineError."""
 
     @property
     def fingerprint(self) -> str:
-        """Identity of the embedder that it was built with; "" = no vectors."""
+        """Identity of the embedder that built it; "" = no vectors."""
         ...
 
     async def upsert(self, documents: Sequence[str], rows: Iterable[Row]) -> None:
-        """Replace all chunks of the documents (ids) by `rows`, in one commit."""
+        """Replace all chunks of the documents (ids) with `rows`, in one commit."""
         ...
 
     async def revise(self, document: Document) -> None:
-        """Take over changed metadata of a document; vectors stay."""
+        """Update the metadata of a document's chunks; vectors stay."""
         ...
 
     async def delete(self, documents: Sequence[str]) -> None: ...
@@ -63,22 +63,23 @@ class Engine(Protocol):
     async def search(
         self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
     ) -> tuple[Leg, ...]:
-        """text: analysed terms. Everything `where` hides is removed before ranking."""
+        """Search what `where` leaves visible; it is applied before ranking. text: analysed
+        terms."""
         ...
 
     async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]: ...
 
     async def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
-        """Chunk id -> (windows, dimension)."""
+        """Load the vectors of chunks, by id, each of shape (windows, dimension)."""
         ...
 
     async def rows(self, documents: Sequence[str]) -> Sequence[Row]:
-        """All that is indexed of the documents, as it came in: to fill another engine without
-        embedding again."""
+        """Load the rows of documents as they were indexed, to fill another engine without embedding
+        again."""
         ...
 
     async def documents(self) -> dict[str, int]:
-        """Document id -> number of chunks, for reconciliation."""
+        """Count the chunks of each document, by id."""
         ...
 
     async def chunk_ids(self) -> list[str]: ...
@@ -86,8 +87,8 @@ class Engine(Protocol):
     async def stats(self, terms: Sequence[str] = ()) -> Stats: ...
 
     async def at(self, version: str, when: datetime) -> "Engine | None":
-        """For reading only: the index as it was at a version that is still kept and counted at that
-        time; else None."""
+        """Open, for reading only, the index at a version that served at that time; None if the
+        version no longer exists."""
         ...
 
     async def maintain(self) -> None:
@@ -95,55 +96,56 @@ class Engine(Protocol):
         ...
 
     async def purge(self, *, keep_seconds: float = 0.0) -> None:
-        """Leave nothing of what was deleted or replaced, in files or older versions, but versions
+        """Remove everything deleted or replaced from files and older versions, except versions
         younger than `keep_seconds`, which others may be reading. One owner at a time."""
         ...
 
     async def holds(self, phrases: Sequence[str]) -> int:
-        """Passages that hold one of the phrases, in every version that can still be read."""
+        """Count the passages that contain one of the phrases, in every readable version."""
         ...
 
     def languages(self) -> frozenset[str]:
-        """Codes of the languages that chunks are in. Held in memory, so nobody waits for it."""
+        """Return the language codes of the chunks, from memory."""
         ...
 
     def version(self) -> str:
-        """Changes with every commit. A look at a pointer at most, so nobody waits for it."""
+        """Return the version, which changes with every commit; as fast as reading a pointer."""
         ...
 
 
 class EngineBackend(Protocol):
-    """An index at one place and its generations, of which one counts (`GenerationPointer`): a new
-    one is built beside the one that serves, then takes its place at once. Called with what stands
-    behind the scheme of a url: `lance:///var/ombud/index` -> `/var/ombud/index`."""
+    """Opens the generations of an index at one location. One of them serves (`GenerationPointer`);
+    a new one is built beside it, then replaces it at once.
+
+    Constructed with what follows the scheme of a url: `lance:///var/ombud/index` ->
+    `/var/ombud/index`."""
 
     def open(
         self, generation: str, *, fingerprint: str, dimension: int, fresh_seconds: float = 0.0
     ) -> Engine:
-        """Open or create one generation. Raises EngineError, also where it was built with another
-        embedder.
+        """Open or create a generation. Raises EngineError, also for one of another embedder.
 
-        dimension: length of a vector, 0 without an embedder. fresh_seconds: how old what it reads
-        may be."""
+        dimension: length of a vector, 0 without an embedder. fresh_seconds: greatest age of what it
+        reads."""
         ...
 
     def recorded(self) -> str:
-        """Name of the generation that counts where the store names none: FIRST, or as an older
-        ombud has left it beside the index."""
+        """Return the generation that serves if the store names none: FIRST, or what an older ombud
+        recorded beside the index."""
         ...
 
     def names(self) -> frozenset[str]:
-        """Generations that are there, as far as that can be listed."""
+        """List the existing generations, as far as the backend can list them."""
         ...
 
     def remove(self, generation: str) -> None:
-        """What is no more, or never was, is no error. Raises EngineError."""
+        """Remove a generation if it exists. Raises EngineError."""
         ...
 
     def holds(self, generation: str) -> bool:
-        """Whether it is still there."""
+        """Tell whether a generation exists."""
         ...
 
     def size(self) -> int:
-        """Bytes of all generations; 0 where that is not known."""
+        """Return the bytes of all generations; 0 if unknown."""
         ...

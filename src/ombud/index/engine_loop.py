@@ -1,8 +1,7 @@
-"""From code that does not wait to an engine, whose calls do.
+"""Call the coroutines of engines from synchronous code.
 
-They run on one event loop in a thread of its own, so that it does not matter whether a loop runs
-where the caller is (as `fsspec.asyn.sync` does it). Measured: .03 ms a call, .09 where it
-waits in a thread."""
+They run on one event loop in a thread of its own, as in `fsspec.asyn.sync`, so that it does not
+matter whether a loop runs in the caller's thread."""
 
 import asyncio
 import threading
@@ -16,8 +15,8 @@ _STARTING = threading.Lock()
 
 
 class AtHand(Coroutine[Any, Any, T]):
-    """What a call of an engine that need not wait gives: `await` and `blocking` return it where
-    they stand."""
+    """The result of an engine's call that need not wait: `await` and `blocking` return it without
+    the event loop."""
 
     def __init__(self, value: T) -> None:
         self.value = value
@@ -33,17 +32,17 @@ class AtHand(Coroutine[Any, Any, T]):
         raise raised[0]
 
     def close(self) -> None:
-        """Nothing is under way."""
+        """Do nothing, as nothing has begun."""
 
 
 def blocking(call: Coroutine[Any, Any, T]) -> T:
-    """What the call returns, or raises; the thread of the caller stands still until then. What is
-    called so must await engines itself: waiting for the loop from inside it would never end, and
-    raises RuntimeError."""
+    """Run a coroutine of an engine and return its result; the caller's thread waits. Code that runs
+    on the engines' loop must await instead: here it would wait for itself, so it gets a
+    RuntimeError."""
     if isinstance(call, AtHand):
         value: T = call.value
         return value
-    with _STARTING:  # two threads that come first must not start a loop each
+    with _STARTING:  # two threads must not start a loop each
         loop = _loop()
     if asyncio._get_running_loop() is loop:
         call.close()
@@ -59,8 +58,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def is_process_ending() -> bool:
-    """Then no pool of threads takes work any more, and an engine that needs one raises
-    RuntimeError; whoever works behind the scenes stops there, for nobody waits for it."""
+    """Tell whether the interpreter is shutting down. Thread pools then refuse work with a
+    RuntimeError, at which background threads stop."""
     with ThreadPoolExecutor(1) as pool:
         try:
             pool.submit(int)

@@ -1,10 +1,10 @@
-"""Indexes by url: `lance:///var/ombud/index`, or `lance:index` for a relative place.
+"""Open indexes by url: `lance:///var/ombud/index`, or `lance:index` for a relative path.
 
-The scheme names the engine, here or in a plugin (`ombud.engine`); what stands behind it is the
-engine's own business, and is not percent-encoded. fingerprint: identity of the embedder ("" = no
-vectors); a different one than the index was built with raises EngineError. dimension: length of a
-vector, 0 without an embedder. pointer: which generation counts; without one it is the first.
-Raises UnknownName where no engine has the scheme."""
+The scheme names the engine, built in or of a plugin (`ombud.engine`), which interprets the rest; it
+is not percent-encoded. fingerprint: identity of the embedder ("" = no vectors); a different one
+than the index was built with raises EngineError. dimension: length of a vector, 0 without an
+embedder. pointer: names the generation that serves; without one it is the first. Raises
+UnknownName for an unknown scheme."""
 
 from datetime import datetime
 from pathlib import Path
@@ -17,8 +17,8 @@ from ombud.registry import open_part
 
 
 @runtime_checkable
-class KeepsPassages(Protocol):
-    """A backend from which passages come slowly."""
+class PassageCaching(Protocol):
+    """A backend with slow storage, which caches passages on disk."""
 
     def cache_in(self, folder: Path) -> None: ...
 
@@ -31,9 +31,9 @@ def open_engine(
     pointer: GenerationPointer | None = None,
     fresh_seconds: float = 0.0,
 ) -> Engine:
-    """Open or create the index; after a rebuild, also by another process, it is the new one.
+    """Open or create the index; with a pointer it follows rebuilds, also of other processes.
 
-    fresh_seconds: how old what it reads may be."""
+    fresh_seconds: greatest age of what it reads."""
     backend = pointer.backend if pointer else open_backend(url)
     if pointer is None:
         return backend.open(
@@ -54,8 +54,8 @@ def open_engine(
 async def open_snapshot(
     backend: EngineBackend, version: str, when: datetime, *, fingerprint: str, dimension: int
 ) -> Engine | None:
-    """The index as it was at a version that `Engine.version` told at that time; None when it is
-    gone."""
+    """Open the index at a version that `Engine.version` returned at that time; None if it no longer
+    exists."""
     generation, _, number = version.rpartition("/")
     generation = generation or FIRST
     if not backend.holds(generation):
@@ -65,17 +65,16 @@ async def open_snapshot(
 
 
 def open_backend(url: str, cache: Path | None = None) -> EngineBackend:
-    """cache: folder of its own for passages that were read, of an engine that keeps such."""
+    """Open the backend of a url. cache: folder in which it may cache passages."""
     scheme, _, rest = url.partition(":")
     backend: EngineBackend = open_part(
         "engine", scheme, ENGINES, rest.removeprefix("//"), needs=("open", "names", "remove")
     )
-    if cache and isinstance(backend, KeepsPassages):
+    if cache and isinstance(backend, PassageCaching):
         backend.cache_in(cache)
     return backend
 
 
-ENGINES = {
-    "lance": "ombud.index.engines.lance:LanceBackend",
-    "milvus": "ombud.index.engines.milvus:MilvusBackend",
-}
+ENGINES = {"lance": "ombud.index.engines.lance:LanceBackend"}
+"""Scheme -> `(rest of the url) -> EngineBackend`. A plugin registers under `ombud.engine`, as
+`plugins/ombud-milvus` does."""

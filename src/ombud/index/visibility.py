@@ -1,4 +1,4 @@
-"""Who may see which passage: decided here, before anything is ranked."""
+"""Decide who may see which passage, before anything is ranked."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,22 +9,22 @@ from ombud.types import Audience, Chunk, Document, Person, Record, Status
 
 
 class Filter(Record):
-    """Everything that hides a chunk. Never a string from outside."""
+    """Everything that hides a chunk. A filter is built by our code, never parsed from a request."""
 
     countries: tuple[str, ...] | None = ()
-    """Country scopes searched beside the global one; None = every country."""
+    """Country scopes searched besides the global one; None = every country."""
     reader: Person | None = Person()
-    """Whose permissions count; None = the operator, who may read all."""
+    """The person whose permissions apply; None = the operator, who may read everything."""
     as_of: date | None = None
-    """Only what is in force that day; None = any day."""
+    """Day on which documents must be in force; None = any day."""
     status: tuple[Status, ...] = ("published",)
     sources: tuple[str, ...] = ()
-    """Only these; empty = all."""
+    """Names of the sources searched; empty = all."""
 
 
 def may_read(audience: Audience, person: Person | None) -> bool:
-    """Inside a key any value is enough, between keys all are needed; a missing attribute is no
-    access."""
+    """Tell whether a person is in an audience: every key must match, each by any of its values. A
+    person without the attribute does not match."""
     if person is None:
         return True
     has: dict[str, set[str | None]] = {
@@ -41,18 +41,18 @@ def in_scope(countries: Sequence[str], where: Filter) -> bool:
 
 
 def is_open_to(countries: Sequence[str], audience: Audience, where: Filter) -> bool:
-    """Whether what is written for these countries and readers is for those of the filter."""
+    """Tell whether the filter's reader may see what is for these countries and this audience."""
     return in_scope(countries, where) and may_read(audience, where.reader)
 
 
 def is_visible(item: Chunk | Document, where: Filter) -> bool:
-    """The same rule for a chunk or document already in hand; sources are not looked at."""
+    """Tell whether a filter shows a loaded chunk or document; its sources are not checked."""
     if not is_open_to(item.countries, item.audience, where):
         return False
-    return item.status in where.status and _is_in_force(item, where.as_of)
+    return item.status in where.status and is_in_force(item, where.as_of)
 
 
-def _is_in_force(item: Chunk | Document, day: date | None) -> bool:
+def is_in_force(item: Chunk | Document, day: date | None) -> bool:
     if day is None:
         return True
     if item.effective_from and day < item.effective_from:
@@ -63,8 +63,8 @@ def _is_in_force(item: Chunk | Document, day: date | None) -> bool:
 def reader_key(
     countries: Sequence[str], audience: Mapping[str, Sequence[str]], language: str
 ) -> tuple[str, str]:
-    """(key, its JSON) of all chunks that the same people may read; the key is what the engine
-    filters by."""
+    """Return a key shared by all chunks with the same readers, and its JSON; engines filter by the
+    key."""
     rule = {
         "countries": sorted(countries),
         "audience": {k: sorted(v) for k, v in sorted(audience.items())},

@@ -1,21 +1,21 @@
-"""The graph brought in line with the index: what changed is read, what is gone is dropped, the rest
-is left alone.
+"""Bring the knowledge graph in line with the index: read changed documents, drop deleted ones.
 
-It looks at the chunks that the index holds, so it does not matter who put them there; a sync that
-is killed in the middle is finished by the next one. Nothing is embedded again."""
+It compares with the chunks in the index, whoever put them there, so the next sync finishes one
+that was killed. Nothing is embedded again."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ombud.errors import BadSetting, ModelError
 from ombud.graph import DocumentTriplets, GraphExtractor, ModelAway, ModelExtractor, near_pairs
 from ombud.index import blocking
 from ombud.ingest.parts import IngestParts, OnProgress
+from ombud.ingest.reading import in_batches
 from ombud.ingest.report import Failure
 from ombud.models import Chat
 from ombud.store import (
-    Extracted,
     Lease,
     clear_graph,
     document_ids,
@@ -29,8 +29,7 @@ from ombud.store import (
 from ombud.types import Document
 
 BATCH_CHUNKS = 64
-"""Chunks that are read together: enough for all calls of a model, little enough to lose at a
-kill."""
+"""Chunks that are read together: enough for all parallel calls, few enough to lose when killed."""
 ChunkIds = Mapping[str, Sequence[str]]
 """Document id -> ids of its chunks in the index."""
 
@@ -39,19 +38,19 @@ class GraphUpdate(NamedTuple):
     failed: list[Failure]
     """Documents of which some passages could not be read; the next sync tries these again."""
     note: str = ""
-    """Why the graph is not complete, where it is not."""
+    """Why the graph is incomplete; empty if it is complete."""
 
 
 def check_graph(parts: IngestParts) -> None:
-    """Raises BadSetting where the settings ask for what cannot be."""
+    """Raise BadSetting if the settings ask for a graph and there is no chat model."""
     if parts.settings.index.graph == "model":
-        _chat_model(parts)
+        require_chat(parts)
 
 
 def update_graph(
     parts: IngestParts, source: str, lease: Lease, on_progress: OnProgress
 ) -> GraphUpdate:
-    """Read what the index holds of a source and the graph does not; `index.graph` = none empties
+    """Extract triplets of the documents of a source that changed; with `index.graph` = none, empty
     the graph."""
     digests = graph_digests(parts.store)
     if parts.settings.index.graph == "none":
@@ -61,8 +60,14 @@ def update_graph(
     gone = digests.keys() - document_ids(parts.store).keys()
     if gone:
         clear_graph(parts.store, gone)
-    extractor = GraphExtractor(parts.settings.index.graph, _model_extractor(parts))
-    chunk_ids = _chunk_ids(parts)
+    model = ModelExtractor(
+        chat=require_chat(parts),
+        organisation=parts.settings.general.name,
+        seconds=parts.settings.models.timeout_seconds,
+        prompts=parts.prompts,
+    )
+    extractor = GraphExtractor(model)
+    chunk_ids = indexed_chunk_ids(parts)
     changed: list[Document] = []
     for document in list_documents(parts.store, source):
         digest = extractor.digest(chunk_ids.get(document.id, ()))
@@ -70,33 +75,23 @@ def update_graph(
             changed.append(document)
     if not changed:
         return GraphUpdate([])
-    update = _Update(parts, extractor, chunk_ids)
+    update = UpdateRun(parts, extractor, chunk_ids)
     return asyncio.run(update.run(changed, lease, on_progress))
 
 
-def _model_extractor(parts: IngestParts) -> ModelExtractor | None:
-    settings = parts.settings
-    if settings.index.graph != "model":
-        return None
-    return ModelExtractor(
-        chat=_chat_model(parts),
-        organisation=settings.general.name,
-        seconds=settings.models.timeout_seconds,
-        prompts=parts.prompts,
-    )
-
-
-def _chat_model(parts: IngestParts) -> Chat:
+def require_chat(parts: IngestParts) -> Chat:
+    """Open the chat model of the graph; raises BadSetting if none is configured."""
     chat = parts.chat()
     if chat is None:
         raise BadSetting(
             "index.graph = `model` needs a chat model.",
-            hint='Set models.chat, or take index.graph = "rules".',
+            hint='Set models.chat, or index.graph = "none".',
         )
     return chat
 
 
-def _chunk_ids(parts: IngestParts) -> dict[str, list[str]]:
+def indexed_chunk_ids(parts: IngestParts) -> dict[str, list[str]]:
+    """Group the ids of all chunks in the index by document id."""
     by_document: dict[str, list[str]] = {}
     for chunk_id in blocking(parts.engine.chunk_ids()):
         document_id = chunk_id.partition("-")[0]
@@ -104,8 +99,8 @@ def _chunk_ids(parts: IngestParts) -> dict[str, list[str]]:
     return by_document
 
 
-class _Update:
-    """One run over the documents of a source that have changed."""
+class UpdateRun:
+    """A run over the changed documents of a source."""
 
     def __init__(self, parts: IngestParts, extractor: GraphExtractor, chunk_ids: ChunkIds) -> None:
         self._parts = parts
@@ -115,16 +110,18 @@ class _Update:
     async def run(
         self, documents: Sequence[Document], lease: Lease, on_progress: OnProgress
     ) -> GraphUpdate:
+        """Read the documents in batches, then merge near-equal entities."""
         failed: list[Failure] = []
         new_keys: set[str] = set()
         done = 0
-        for batch in _batches(documents, self._chunk_ids):
+        sizes = {one.id: len(self._chunk_ids.get(one.id, ())) for one in documents}
+        for batch in in_batches(documents, lambda one: sizes[one.id], BATCH_CHUNKS):
             lease.check()
             try:
                 results = await asyncio.gather(*(self._read(document) for document in batch))
             except ModelAway as away:
-                left = len(documents) - done
-                note = f"The graph lacks {left} documents: {away.why} The next sync goes on."
+                unread = len(documents) - done
+                note = f"The graph lacks {unread} documents: {away.why} The next sync goes on."
                 return GraphUpdate(failed, note)
             for document, result in zip(batch, results, strict=True):
                 failed += self._failures(document, result)
@@ -134,42 +131,29 @@ class _Update:
             on_progress("graph", done, len(documents))
         return GraphUpdate(failed, await self._merge(new_keys))
 
-    async def _read(self, document: Document) -> "_DocumentUpdate":
-        """Read a document and keep what it says."""
+    async def _read(self, document: Document) -> "DocumentUpdate":
+        """Extract the triplets of a document and save them."""
         store = self._parts.store
         chunk_ids = sorted(self._chunk_ids.get(document.id, ()))
         chunks = await self._parts.engine.get(chunk_ids)
-        before = Extracted({}, ())
-        if self._extractor.model:
-            before = read_extracted(store, document.id)
+        before = read_extracted(store, document.id)
         triplets = await self._extractor.read(document, chunk_ids, chunks, before)
-        is_saved = await asyncio.to_thread(self._save, document, triplets)
-        return _DocumentUpdate(triplets, is_saved)
-
-    def _save(self, document: Document, triplets: DocumentTriplets) -> bool:
-        return save_graph(
-            self._parts.store,
-            document.id,
-            triplets.digest,
-            triplets.extracted,
-            triplets.names,
-        )
+        save = partial(save_graph, store, document.id, triplets.digest)
+        is_saved = await asyncio.to_thread(save, triplets.extracted, triplets.names)
+        return DocumentUpdate(triplets, is_saved)
 
     async def _merge(self, new_keys: set[str]) -> str:
-        """Let the model say which near-equal entities are one. Why it did not, else nothing."""
-        model = self._extractor.model
-        if model is None:
-            return ""
+        """Let the model merge near-equal entities; return why it did not, else an empty string."""
         names = entity_names(self._parts.store)
         pairs = near_pairs(new_keys & names.keys(), names)
         try:
-            same = await model.same_entities(pairs, names)
+            same = await self._extractor.model.same_entities(pairs, names)
         except ModelError as failed:
             return f"Near-equal entities of the graph were not merged: {failed}"
         save_same(self._parts.store, same)
         return ""
 
-    def _failures(self, document: Document, result: "_DocumentUpdate") -> Iterator[Failure]:
+    def _failures(self, document: Document, result: "DocumentUpdate") -> Iterator[Failure]:
         errors = result.triplets.errors
         if errors:
             chunks = len(self._chunk_ids.get(document.id, ()))
@@ -177,21 +161,7 @@ class _Update:
             yield Failure(uri=document.uri, reason=reason.strip())
 
 
-class _DocumentUpdate(NamedTuple):
+class DocumentUpdate(NamedTuple):
     triplets: DocumentTriplets
     is_saved: bool
-    """False where the document was deleted meanwhile."""
-
-
-def _batches(documents: Iterable[Document], chunk_ids: ChunkIds) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    chunks = 0
-    for document in documents:
-        batch.append(document)
-        chunks += len(chunk_ids.get(document.id, ()))
-        if chunks >= BATCH_CHUNKS:
-            yield batch
-            batch = []
-            chunks = 0
-    if batch:
-        yield batch
+    """False if the document was deleted meanwhile."""

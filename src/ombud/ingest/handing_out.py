@@ -1,7 +1,6 @@
-"""Documents that processes of `ombud work` parse and embed while the sync commits.
+"""Hand documents to processes of `ombud work`, which parse and embed them while the sync commits.
 
-The sync reads the bytes, for it has the keys of the sources; what comes back it commits alone.
-"""
+Only the sync has the keys of the sources, so it reads the bytes; and only the sync commits."""
 
 import io
 import json
@@ -19,7 +18,7 @@ from ombud.index import Row
 from ombud.ingest.changes import DocumentChange, failure
 from ombud.ingest.originals import keep_original
 from ombud.ingest.parts import IngestParts
-from ombud.ingest.reading import BATCH_CHUNKS, ChunkedDocument, chunked, chunking_of
+from ombud.ingest.reading import ChunkedDocument, Made, chunked, chunking_of, in_batches, size_of
 from ombud.ingest.report import Failure
 from ombud.ingest.rows import rows_of
 from ombud.settings import index_for
@@ -37,30 +36,29 @@ from ombud.store import (
 )
 from ombud.types import Chunk, Document
 
-MOST_WAITING = 64
-"""Documents in the queue at once."""
-MOST_BYTES = 256 * 2**20
-"""Of their bytes: they are rows of the database."""
-PAUSE = 0.1
-"""Seconds between two looks at the queue."""
-PATIENCE = 10.0
-"""Seconds without a result after which the sync takes a document itself: there may be nobody."""
-BEAT = 10.0
+MAX_QUEUED_DOCUMENTS = 64
+MAX_QUEUED_BYTES = 256 * 2**20
+"""The bytes of queued documents are rows of the database."""
+POLL_SECONDS = 0.1
+"""Seconds between two queries of the queue."""
+PATIENCE_SECONDS = 10.0
+"""Seconds without a result after which the sync takes a document itself: there may be no worker."""
+RENEW_SECONDS = 10.0
 """Seconds between two renewals of a claim."""
 
 
 def recipe_of_work(parts: IngestParts) -> str:
-    """Digest of what decides rows besides the document."""
+    """Compute a digest of everything that decides rows besides the document."""
     embedder = parts.embedder
     forms: dict[str, object] = {"": parts.settings.index.beside()}
     for place in parts.settings.source:
         forms[place.name] = index_for(parts.settings, place.name).beside()
-    told = [PARSED_BY, embedder.fingerprint if embedder else "", forms]
-    return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+    recipe = [PARSED_BY, embedder.fingerprint if embedder else "", forms]
+    return sha256(json.dumps(recipe, sort_keys=True, default=str).encode()).hexdigest()
 
 
 class HandedOut:
-    """Changed documents of one source on their way through the queue."""
+    """Puts the changed documents of one source into the queue and takes the results out."""
 
     def __init__(
         self, parts: IngestParts, source: Source, lease: Lease, parsers: Sequence[DocumentParser]
@@ -72,31 +70,28 @@ class HandedOut:
         self._recipe = recipe_of_work(parts)
         self._is_alone = False
         self._waiting: dict[int, tuple[DocumentChange, int]] = {}
-        """Number in the queue -> the change and how many bytes it has."""
+        """Number in the queue -> the change and its number of bytes."""
 
     def batches(
         self, changes: Sequence[DocumentChange], failed: list[Failure]
     ) -> Iterator[list[ChunkedDocument]]:
-        """What has come back, in batches to commit; what cannot be read goes to `failed`. Raises
-        Busy where the lease is lost."""
+        """Return the results in batches to commit; documents that cannot be read go to `failed`.
+        Raises Busy if the lease is lost."""
         begin_work(self._parts.store, self._lease)
-        left = iter(changes)
-        batch: list[ChunkedDocument] = []
-        rows = 0
-        while self._fill(left, failed) or self._waiting:
-            for item in self._results(failed):
-                batch.append(item)
-                rows += len(item.chunks)
-            if rows >= BATCH_CHUNKS:
-                yield batch
-                batch, rows = [], 0
-        if batch:
-            yield batch
+        return in_batches(self._all_results(iter(changes), failed), size_of)
 
-    def _fill(self, left: Iterator[DocumentChange], failed: list[Failure]) -> bool:
-        """Put in as many as there is room for; False where none is left."""
-        while self._has_room():
-            change = next(left, None)
+    def _all_results(
+        self, pending: Iterator[DocumentChange], failed: list[Failure]
+    ) -> Made[ChunkedDocument]:
+        while self._fill(pending, failed) or self._waiting:
+            yield from self._results(failed)
+
+    def _fill(self, pending: Iterator[DocumentChange], failed: list[Failure]) -> bool:
+        """Fill the queue with pending documents; return False when none is pending."""
+        while len(self._waiting) < MAX_QUEUED_DOCUMENTS:
+            if sum(size for _, size in self._waiting.values()) >= MAX_QUEUED_BYTES:
+                break
+            change = next(pending, None)
             if change is None:
                 return False
             try:
@@ -104,10 +99,6 @@ class HandedOut:
             except SourceError as bad:
                 failed.append(failure(change.ref, bad))
         return True
-
-    def _has_room(self) -> bool:
-        size = sum(size for _, size in self._waiting.values())
-        return len(self._waiting) < MOST_WAITING and size < MOST_BYTES
 
     def _put(self, change: DocumentChange) -> None:
         data = self._source.read(change.ref)
@@ -120,15 +111,15 @@ class HandedOut:
         self._waiting[number] = (change, len(data))
 
     def _results(self, failed: list[Failure]) -> Iterator[ChunkedDocument]:
-        """Waits for at least one."""
+        """Wait for at least one result and yield all that are ready."""
         begun = time.monotonic()
         results = self._take()
         while not results:
-            is_alone = self._is_alone or time.monotonic() - begun > PATIENCE
-            # Who has found nobody goes on alone until somebody else brings a result.
+            is_alone = self._is_alone or time.monotonic() - begun > PATIENCE_SECONDS
+            # A sync without workers goes on alone until a worker brings a result.
             self._is_alone = is_alone and self._worker.work_once()
             if not self._is_alone:
-                time.sleep(PAUSE)
+                time.sleep(POLL_SECONDS)
             results = self._take()
         self._is_alone = self._is_alone and len(results) == 1
         for result in results:
@@ -148,7 +139,7 @@ class HandedOut:
 
 
 class WorkProcess:
-    """Takes documents out of the queue, one after the other."""
+    """Takes documents out of the queue, one at a time."""
 
     def __init__(self, parts: IngestParts, parser: DocumentParser) -> None:
         self._parts = parts
@@ -156,11 +147,11 @@ class WorkProcess:
         self._recipe = recipe_of_work(parts)
 
     def work_once(self) -> bool:
-        """False where nothing waited."""
+        """Work on one document; return False if none was queued."""
         item = claim_work(self._parts.store, self._recipe)
         if item is None:
             return False
-        with _Renewing(self._parts, item):
+        with ClaimRenewal(self._parts, item):
             try:
                 result, reason = self._work(item), ""
             except SourceError as bad:
@@ -169,7 +160,7 @@ class WorkProcess:
         return True
 
     def _work(self, item: WorkItem) -> bytes:
-        """Raises SourceError, also where nothing is in it."""
+        """Parse and embed a document; raises SourceError, also if it has no text."""
         facts = Document.model_validate_json(item.facts)
         contents = self._parser.read(item.data, facts, chunking_of(self._parts, facts.source))
         if not contents.chunks:
@@ -181,28 +172,28 @@ class WorkProcess:
 
 
 def run_work(parts: IngestParts, stop: threading.Event) -> None:
-    """Work until `stop` is set. A database that fails is tried again."""
+    """Work until `stop` is set; after an error of the database, try again."""
     parser = open_parsers(parts.settings.documents)[0]
     process = WorkProcess(parts, parser)
-    pause = PAUSE
+    pause = POLL_SECONDS
     try:
         while not stop.wait(pause):
             try:
                 has_worked = process.work_once()
             except OmbudError:
                 has_worked = False
-            pause = 0.0 if has_worked else min(2 * (pause or PAUSE), 1.0)
+            pause = 0.0 if has_worked else min(2 * (pause or POLL_SECONDS), 1.0)
     finally:
         parser.close()
 
 
-class _Renewing:
-    """Keeps a claim while a document is read."""
+class ClaimRenewal:
+    """Renews a claim in a thread while a document is worked on."""
 
     def __init__(self, parts: IngestParts, item: WorkItem) -> None:
         self._parts, self._item = parts, item
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="claim", daemon=True)
+        self._thread = threading.Thread(target=self._renew, name="claim", daemon=True)
 
     def __enter__(self) -> None:
         self._thread.start()
@@ -211,8 +202,8 @@ class _Renewing:
         self._over.set()
         self._thread.join()
 
-    def _beat(self) -> None:
-        while not self._over.wait(BEAT):
+    def _renew(self) -> None:
+        while not self._over.wait(RENEW_SECONDS):
             try:
                 if not renew_work(self._parts.store, self._item):
                     return
@@ -224,7 +215,7 @@ class _Renewing:
 
 
 def pack_rows(contents: DocumentContents, rows: Sequence[Row]) -> bytes:
-    """A document and its rows as numpy's .npz, without pickles."""
+    """Write a document and its rows as numpy's .npz, without pickles."""
     arrays: dict[str, Any] = {}
     listed: list[dict[str, str]] = []
     for number, row in enumerate(rows):
@@ -246,6 +237,7 @@ def pack_rows(contents: DocumentContents, rows: Sequence[Row]) -> bytes:
 
 
 def unpack_rows(packed: bytes) -> tuple[DocumentContents, list[Row]]:
+    """Read what `pack_rows` wrote."""
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
         head = json.loads(arrays["head"].tobytes())
         rows: list[Row] = []
@@ -262,6 +254,6 @@ def unpack_rows(packed: bytes) -> tuple[DocumentContents, list[Row]]:
             )
     document = Document.model_validate_json(head["document"])
     chunks = [row.chunk for row in rows]
-    # A worker of an older version sends none.
+    # Workers of older versions send no abbreviations.
     abbreviations = [(short, long) for short, long in head.get("abbreviations", ())]
     return DocumentContents(document, chunks, abbreviations), rows

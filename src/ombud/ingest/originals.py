@@ -1,19 +1,20 @@
-"""Originals whose pages can be shown: `ID-DIGEST.pdf` in a folder of the workspace. They go with
-their document."""
+"""Originals whose pages can be displayed: `ID-DIGEST.pdf` in a folder of the workspace, deleted
+with their document."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from ombud.private_files import make_private_file, make_private_folder
 
-KEPT = (".pdf",)
+PAGED_SUFFIXES = (".pdf",)
 
 
 def keep_original(
     folder: Path | None, document_id: str, digest: str, *, uri: str, data: bytes
 ) -> None:
-    """Of the kinds that pages are drawn of. A full disk costs the picture, not the document."""
-    if folder is None or not uri.lower().endswith(KEPT):
+    """Store the bytes of a file whose pages can be drawn. If the disk is full, the document is
+    indexed without its pages."""
+    if folder is None or not uri.lower().endswith(PAGED_SUFFIXES):
         return
     path = original_path(folder, document_id, digest)
     if path.exists():
@@ -33,7 +34,7 @@ def original_path(folder: Path, document_id: str, digest: str) -> Path:
 
 
 def drop_originals(folder: Path | None, ids: Iterable[str]) -> None:
-    """Every version."""
+    """Delete the originals of documents, every version of them."""
     if folder is None:
         return
     for document_id in ids:

@@ -1,4 +1,4 @@
-"""What ingestion needs of the workspace."""
+"""The parts of a workspace that ingestion works with."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +19,9 @@ class IngestParts(NamedTuple):
     engine: Engine
     embedder: Embedder | None
     chat: Callable[[], Chat | None] = lambda: None
-    """Opens the model that reads passages for the graph; asked for only where `index.graph` is
+    """Opens the model that reads passages for the graph; called only if `index.graph` is
     `model`."""
     prompts: Path | None = None
-    """A folder of the workspace's own prompts."""
+    """Folder of the workspace's own prompts."""
     originals: Path | None = None
-    """Where originals are kept whose pages can be shown; None: nowhere."""
+    """Folder for originals whose pages can be displayed; None stores none."""

@@ -1,4 +1,4 @@
-"""Documents read, parsed and chunked ahead of the embedder."""
+"""Read, parse and chunk documents in threads ahead of the embedder."""
 
 import threading
 from collections import deque
@@ -23,11 +23,10 @@ from ombud.types import Chunk, Document, Loss
 T = TypeVar("T")
 Made = Generator[T, None, None]
 BATCH_CHUNKS = 512
-"""Chunks embedded and committed together: enough to sort by length, little enough to lose at a
-kill."""
-AHEAD = 1
-"""Batches cut and waiting beside the one that is embedded, and embedded beside the one that is
-committed."""
+"""Chunks embedded and committed together: enough to sort by length, few enough to lose when
+killed."""
+BATCHES_AHEAD = 1
+"""Batches that wait chunked while one is embedded, and embedded while one is committed."""
 
 
 class ChunkedDocument(NamedTuple):
@@ -39,7 +38,7 @@ class ChunkedDocument(NamedTuple):
     abbreviations: Sequence[tuple[str, str]] = ()
     """(abbreviation, expansion) pairs that it explains."""
     rows: tuple[Row, ...] = ()
-    """Where it was embedded ahead, or by another process."""
+    """Its rows, if it was embedded ahead or by another process."""
     gone: frozenset[str] = frozenset()
     """Ids of documents that are no longer attached to it."""
 
@@ -49,7 +48,7 @@ def chunked(change: DocumentChange, contents: DocumentContents) -> ChunkedDocume
 
 
 def chunking_of(parts: IngestParts, source: str) -> Chunking:
-    """How the documents of a source are cut."""
+    """Return the chunking of the documents of a source."""
     embedder = parts.embedder
     return Chunking(
         settings=index_for(parts.settings, source),
@@ -59,8 +58,8 @@ def chunking_of(parts: IngestParts, source: str) -> Chunking:
 
 
 class DocumentReader:
-    """Reads and parses for several threads. Sources are asked by one at a time: they keep to a
-    polite rate."""
+    """Reads and parses documents for several threads. Only one thread at a time reads from the
+    source, to keep its rate limit."""
 
     def __init__(
         self, parts: IngestParts, source: Source, parsers: Sequence[DocumentParser]
@@ -70,16 +69,16 @@ class DocumentReader:
         self._parts = parts
         self._source = source
         self._chunking = chunking_of(parts, source.name)
-        self._asking = threading.Lock()
+        self._source_lock = threading.Lock()
         self._free = SimpleQueue[DocumentParser]()
         for parser in parsers:
             self._free.put(parser)
 
     def read(self, change: DocumentChange) -> tuple[list[ChunkedDocument], list[Failure]]:
-        """The document and, behind it, those that are attached to it; what of these cannot be read.
-        Raises SourceError where the document itself cannot be read."""
+        """Read a document and those attached to it, in this order, and report attached ones that
+        cannot be read. Raises SourceError if the document itself cannot be read."""
         failed: list[Failure] = []
-        with self._asking:
+        with self._source_lock:
             data = self._source.read(change.ref)
         room = self._parts.settings.documents.size_mb * 2**20
         first, *attached = self._read_all(change, data, room, failed)
@@ -94,8 +93,10 @@ class DocumentReader:
     def _read_all(
         self, change: DocumentChange, data: bytes, room: int, failed: list[Failure]
     ) -> list[ChunkedDocument]:
-        """room: bytes that everything attached, at any depth, may have together."""
-        contents = self._contents(change, data)
+        """Parse a document and what is attached to it.
+
+        room: bytes that everything attached, at any depth, may have together."""
+        contents = self._parse(change, data)
         items = [chunked(change, contents)]
         room -= sum(len(file.data) for file in contents.attached)
         for file in contents.attached:
@@ -110,8 +111,8 @@ class DocumentReader:
                 failed.append(failure(change.ref.inside(file.name, len(file.data)), bad))
         return items
 
-    def _contents(self, change: DocumentChange, data: bytes) -> DocumentContents:
-        """Raises SourceError, also where nothing is in it."""
+    def _parse(self, change: DocumentChange, data: bytes) -> DocumentContents:
+        """Parse one document; raises SourceError, also if it has no text."""
         parser = self._free.get()
         try:
             contents = parser.read(data, change.document, self._chunking)
@@ -129,28 +130,29 @@ class DocumentReader:
 def read_ahead(
     reader: DocumentReader, changes: Sequence[DocumentChange], failed: list[Failure]
 ) -> Made[list[ChunkedDocument]]:
-    """Parse and chunk ahead of the embedder, in a thread that waits on the parser process; whole
-    batches, so that the next one is there when one is done. What cannot be read goes to
-    `failed`."""
-    return _ahead("parse", lambda stop: _batches(_chunked(reader, changes, failed, stop)))
+    """Parse and chunk batches ahead of the embedder, in a thread of their own. Documents that
+    cannot be read go to `failed`."""
+    return run_ahead(
+        "parse", lambda stop: in_batches(read_changes(reader, changes, failed, stop), size_of)
+    )
 
 
 def embed_ahead(
     batches: Made[list[ChunkedDocument]], parts: IngestParts
 ) -> Made[list[ChunkedDocument]]:
-    """The same with their rows: while one batch is committed, the next one is embedded."""
-    return _ahead("embed", lambda _: _embedding(batches, parts))
+    """Add rows to batches: while one batch is committed, the next one is embedded."""
+
+    def embed_batches(stop: threading.Event) -> Made[list[ChunkedDocument]]:
+        del stop  # `run_ahead` closes this generator, which closes the batches
+        with closing(batches):
+            for batch in batches:
+                yield embed_batch(batch, parts)
+
+    return run_ahead("embed", embed_batches)
 
 
-def _embedding(
-    batches: Made[list[ChunkedDocument]], parts: IngestParts
-) -> Made[list[ChunkedDocument]]:
-    with closing(batches):
-        for batch in batches:
-            yield _embedded(batch, parts)
-
-
-def _embedded(batch: Sequence[ChunkedDocument], parts: IngestParts) -> list[ChunkedDocument]:
+def embed_batch(batch: Sequence[ChunkedDocument], parts: IngestParts) -> list[ChunkedDocument]:
+    """Embed the chunks of all documents of a batch together."""
     documents = [item.document for item in batch]
     chunks = [chunk for item in batch for chunk in item.chunks]
     rows: dict[str, list[Row]] = {document.id: [] for document in documents}
@@ -159,10 +161,11 @@ def _embedded(batch: Sequence[ChunkedDocument], parts: IngestParts) -> list[Chun
     return [item._replace(rows=tuple(rows[item.document.id])) for item in batch]
 
 
-def _ahead(name: str, make: Callable[[threading.Event], Made[T]]) -> Made[T]:
-    """What `make` yields, made in a thread of this name up to `AHEAD` of what is asked for; it is
-    closed there. make: gets what tells it to stop."""
-    queue: Queue[tuple[T] | BaseException | None] = Queue(AHEAD)
+def run_ahead(name: str, make: Callable[[threading.Event], Made[T]]) -> Made[T]:
+    """Run a generator in a thread, up to `BATCHES_AHEAD` items ahead of the consumer.
+
+    make: opens the generator; gets an event that tells it to stop."""
+    queue: Queue[tuple[T] | BaseException | None] = Queue(BATCHES_AHEAD)
     stop = threading.Event()
 
     def work() -> None:
@@ -193,25 +196,26 @@ def _ahead(name: str, make: Callable[[threading.Event], Made[T]]) -> Made[T]:
     finally:
         stop.set()
         if is_patient:
-            _let_end(thread, queue)
+            join_producer(thread, queue)
 
 
-def _let_end(thread: threading.Thread, queue: "Queue[Any]") -> None:
-    """Wait for the thread, which may be waiting for room in the queue itself."""
+def join_producer(thread: threading.Thread, queue: "Queue[Any]") -> None:
+    """Join the thread, emptying the queue that it may be waiting for."""
     while thread.is_alive():
         if not queue.empty():
             queue.get_nowait()
         thread.join(0.05)
 
 
-def _chunked(
+def read_changes(
     reader: DocumentReader,
     changes: Sequence[DocumentChange],
     failed: list[Failure],
     stop: threading.Event,
 ) -> Made[ChunkedDocument]:
+    """Read documents in several threads and yield them in their order."""
     with ThreadPoolExecutor(reader.width, thread_name_prefix="parse") as pool:
-        for change, task in _in_order(pool, reader.read, changes, 2 * reader.width):
+        for change, task in submit_in_order(pool, reader.read, changes, 2 * reader.width):
             if stop.is_set():
                 return
             try:
@@ -223,14 +227,14 @@ def _chunked(
                 yield from items
 
 
-def _in_order(
+def submit_in_order(
     pool: Executor,
     work: Callable[[DocumentChange], T],
     changes: Sequence[DocumentChange],
     ahead: int,
 ) -> Iterator[tuple[DocumentChange, Future[T]]]:
-    """Each change with its task, in their order; at most `ahead` are begun. What is not begun at
-    the end never is."""
+    """Yield each change with its task, in order, with at most `ahead` submitted; cancel those that
+    have not begun when the consumer stops."""
     begun: deque[tuple[DocumentChange, Future[T]]] = deque()
     try:
         for change in changes:
@@ -244,13 +248,22 @@ def _in_order(
             task.cancel()
 
 
-def _batches(items: Iterable[ChunkedDocument]) -> Made[list[ChunkedDocument]]:
-    batch: list[ChunkedDocument] = []
+def size_of(item: ChunkedDocument | DocumentContents) -> int:
+    """Count the chunks of a document."""
+    return len(item.chunks)
+
+
+def in_batches(
+    items: Iterable[T], size: Callable[[T], int], most: int = BATCH_CHUNKS
+) -> Made[list[T]]:
+    """Group items into lists of at least `most` chunks in all. size: counts the chunks of an
+    item."""
+    batch: list[T] = []
     chunks = 0
     for item in items:
         batch.append(item)
-        chunks += len(item.chunks)
-        if chunks >= BATCH_CHUNKS:
+        chunks += size(item)
+        if chunks >= most:
             yield batch
             batch = []
             chunks = 0

@@ -1,5 +1,5 @@
-"""The index made anew from the stored texts, beside the one that serves: no source is asked and
-nobody waits."""
+"""Rebuild the index from the stored texts, beside the one that serves: no source is read and no
+search waits."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ from ombud.errors import NotFound, SourceError
 from ombud.index import Engine, blocking
 from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.parts import IngestParts, OnProgress
-from ombud.ingest.reading import chunking_of
+from ombud.ingest.reading import chunking_of, in_batches, size_of
 from ombud.ingest.rows import rows_of
 from ombud.store import (
     Lease,
@@ -23,25 +23,24 @@ from ombud.store import (
 )
 from ombud.types import Chunk, Document
 
-BATCH_CHUNKS = 512
-COPIED = 200
-"""Documents at once."""
+COPY_BATCH = 200
+"""Documents that are copied at a time."""
 
 
 class Rebuilt(NamedTuple):
     documents: int
     chunks: int
     missing: tuple[str, ...]
-    """uris whose text is no longer stored or cannot be cut: the next sync reads them again, or says
-    why not."""
+    """uris whose text is no longer stored or cannot be chunked; the next sync reads them again or
+    reports why not."""
 
 
 class Generation(NamedTuple):
-    """An index that does not count yet."""
+    """A new index that does not serve yet."""
 
     engine: Engine
     switch: Callable[[], None]
-    """Lets it count. Raises Busy where another process has the lease."""
+    """Lets it serve. Raises Busy if another process has the lease."""
 
 
 def rebuild_index(
@@ -49,12 +48,11 @@ def rebuild_index(
     begin: Callable[[Lease], Generation],
     on_progress: OnProgress = lambda *_: None,
 ) -> Rebuilt:
-    """Fill a new generation from the stored texts, then let it count.
+    """Fill a new generation from the stored texts, then let it serve. Raises Busy.
 
-    Holds the sync's lease, so that nothing changes meanwhile but deletions, which are caught up
-    with before the switch. Killed anywhere before it, the old index serves on; between the switch
-    and the last counts, the next sync mends them, and also reads what a model could not read for
-    the graph now. Raises Busy."""
+    It holds the sync's lease, so only deletions happen meanwhile, and these are repeated before
+    the switch. If it is killed before the switch, the old index serves on; if after, the next sync
+    completes counts and graph."""
     check_graph(parts)
     with acquire_lease(parts.store, "sync") as lease:
         generation = begin(lease)
@@ -65,15 +63,19 @@ def rebuild_index(
         with ExitStack() as stack:
             parser, *_ = open_parsers(parts.settings.documents)
             stack.callback(parser.close)
-            for batch in _batches(_cut(parts, parser, stored, missing)):
+            for batch in in_batches(chunk_stored(parts, parser, stored, missing), size_of):
                 lease.check()
-                _add(parts, batch)
+                index_batch(parts, batch)
                 for item in batch:
                     counts[item.document.id] = len(item.chunks)
                 on_progress("rebuild", len(counts), len(stored))
         on_progress("optimise", 0, 1)
         blocking(parts.engine.maintain())
-        _drop_deleted(parts, counts)
+        deleted = sorted(counts.keys() - document_ids(parts.store).keys())
+        if deleted:
+            blocking(parts.engine.delete(deleted))
+        for document_id in deleted:
+            del counts[document_id]
         generation.switch()
         uncounted = {document.id: 0 for document in missing}
         save_chunks(parts.store, counts | uncounted)
@@ -87,20 +89,22 @@ def rebuild_index(
 
 
 def copy_index(parts: IngestParts, begin: Callable[[Lease], Generation]) -> None:
-    """Fill a new generation with the rows of the present one, then let it count: nothing that was
-    deleted is in it, while an engine may keep deleted rows in its files for long. Raises Busy."""
+    """Fill a new generation with the rows of the current one, then let it serve. Raises Busy.
+
+    Nothing that was deleted is in it, while the files of an engine may hold deleted rows."""
     with acquire_lease(parts.store, "sync") as lease:
         engine, switch = begin(lease)
-        document_ids_kept = sorted(blocking(parts.engine.documents()))
-        for start in range(0, len(document_ids_kept), COPIED):
-            batch = document_ids_kept[start : start + COPIED]
+        indexed = sorted(blocking(parts.engine.documents()))
+        for start in range(0, len(indexed), COPY_BATCH):
+            batch = indexed[start : start + COPY_BATCH]
             rows = blocking(parts.engine.rows(batch))
             blocking(engine.upsert(batch, rows))
         blocking(engine.maintain())
         switch()
 
 
-def _add(parts: IngestParts, batch: Sequence[DocumentContents]) -> None:
+def index_batch(parts: IngestParts, batch: Sequence[DocumentContents]) -> None:
+    """Embed the chunks of documents and write them to the index."""
     documents = [item.document for item in batch]
     chunks: list[Chunk] = []
     for item in batch:
@@ -111,13 +115,14 @@ def _add(parts: IngestParts, batch: Sequence[DocumentContents]) -> None:
         save_abbreviations(parts.store, item.document.id, item.abbreviations)
 
 
-def _cut(
+def chunk_stored(
     parts: IngestParts,
     parser: DocumentParser,
     stored: Iterable[Document],
     missing: list[Document],
 ) -> Iterator[DocumentContents]:
-    """Documents with their chunks; those whose text is gone, or cannot be cut, go to `missing`."""
+    """Yield documents with their chunks; those whose text is gone or cannot be chunked go to
+    `missing`."""
     for facts in stored:
         try:
             document = find_document(parts.store, facts.id)
@@ -126,26 +131,3 @@ def _cut(
             missing.append(facts)
             continue
         yield contents
-
-
-def _batches(items: Iterable[DocumentContents]) -> Iterator[list[DocumentContents]]:
-    batch: list[DocumentContents] = []
-    chunks = 0
-    for item in items:
-        batch.append(item)
-        chunks += len(item.chunks)
-        if chunks >= BATCH_CHUNKS:
-            yield batch
-            batch = []
-            chunks = 0
-    if batch:
-        yield batch
-
-
-def _drop_deleted(parts: IngestParts, counts: dict[str, int]) -> None:
-    """Without what was deleted while the index was built."""
-    gone = sorted(counts.keys() - document_ids(parts.store).keys())
-    if gone:
-        blocking(parts.engine.delete(gone))
-    for document_id in gone:
-        del counts[document_id]

@@ -1,26 +1,26 @@
-"""What a sync did, document by document where it failed."""
+"""The report of a sync, with a line for each document that failed."""
 
 from ombud.types import Loss, Record
 
 REREAD = "read again, as this version reads files better"
-"""What is said of documents that had not changed."""
+"""How a report describes documents that had not changed and were read again."""
 
 
 class Failure(Record):
     uri: str
     name: str = ""
-    """What people call it, where the uri does not say that."""
+    """Display name, if the uri does not tell it."""
     reason: str
 
 
 class LossLine(Record):
-    """A document that was read, but not whole."""
+    """A document that was read in part."""
 
     uri: str
     name: str = ""
     """As in `Failure`."""
     summary: str
-    """What of the file is not in the text."""
+    """Describes what of the file is not in the text."""
     loss: Loss
 
 
@@ -34,12 +34,12 @@ class Skipped(Record):
 
 
 def called(line: Failure | LossLine | Skipped) -> str:
-    """The uri, and the name where that says more."""
+    """Return the uri of a document, followed by its display name if it has one."""
     return f"{line.uri} ({line.name})" if line.name else line.uri
 
 
 class SyncReport(Record):
-    """Counts of one source. `failed` documents keep what was indexed of them before."""
+    """Counts of one source. Of `failed` documents the earlier version stays in the index."""
 
     name: str
     added: int = 0
@@ -49,21 +49,21 @@ class SyncReport(Record):
     unchanged: int = 0
     failed: tuple[Failure, ...] = ()
     lost: tuple[LossLine, ...] = ()
-    """Documents that this sync read, but not whole."""
+    """Documents that this sync read in part."""
     incomplete: int = 0
-    """Documents that are indexed, but not whole, those of earlier syncs included."""
+    """Documents that are indexed in part, including those of earlier syncs."""
     left_out: tuple[Skipped, ...] = ()
-    """What the source holds and is not read, such as files of other kinds, copies and links."""
+    """Files of the source that are not read, such as unknown formats, copies and links."""
     reread: int = 0
     """Documents that had not changed and were read again by newer parsers."""
     replaced: tuple[str, ...] = ()
-    """Sources that this folder was under another name or in another place; their documents went."""
+    """Earlier sources of the same folder, whose documents were deleted."""
     note: str = ""
-    """Why the source was not synced whole, where it was not."""
+    """Why the source was synced in part; empty if it was synced completely."""
 
     @property
     def changed(self) -> bool:
-        """Whether the index holds something else than before."""
+        """Tell whether the sync changed the index."""
         return any((self.added, self.updated, self.moved, self.deleted))
 
     @property

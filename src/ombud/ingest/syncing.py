@@ -1,9 +1,8 @@
-"""One sync: compare, parse, chunk, embed, commit; then let go of what is gone, and bring the graph
-in line.
+"""One sync: compare, parse, chunk, embed, commit; then delete what is gone and update the graph.
 
-Order of writes: add or update = one index commit replacing all chunks of the documents, then their
-digests in SQL; delete = tombstone in SQL, index, then the row. A sync killed anywhere is finished
-by the next one."""
+Order of writes: add or update = one index commit that replaces all chunks of the documents, then
+their digests in SQL; delete = tombstone in SQL, index, then the row. The next sync finishes one
+that was killed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from pathlib import PurePosixPath
 from ombud.documents import DocumentParser, describe_loss, holds_documents, open_parsers
 from ombud.errors import Busy, SourceError
 from ombud.index import Row, blocking
-from ombud.ingest.changes import DocumentChange, KnownDocuments, SyncPlan, plan_changes
+from ombud.ingest.changes import DocumentChange, StoredDocuments, SyncPlan, plan_changes
 from ombud.ingest.graph_updates import check_graph, update_graph
 from ombud.ingest.handing_out import HandedOut
 from ombud.ingest.originals import drop_originals
@@ -46,8 +45,8 @@ from ombud.store import (
     unended_writes,
 )
 
-FEW = 10
-"""Documents that may vanish without the share being looked at."""
+FEW_DELETIONS = 10
+"""Documents that may be deleted whatever their share of the source."""
 
 
 def sync_sources(
@@ -57,15 +56,13 @@ def sync_sources(
     allow_deletes: bool = False,
     on_progress: OnProgress = lambda *_: None,
 ) -> list[SyncReport]:
-    """Bring the index to what the sources hold now; raises Busy when another process does just
-    that.
+    """Bring the index in line with the sources; raises Busy while another process syncs.
 
-    One bad document is one `Failure` in its source's report and never stops the rest.
-    """
+    A document that cannot be read is a `Failure` in the report and does not stop the others."""
     check_graph(parts)
     reports: list[SyncReport] = []
     with acquire_lease(parts.store, "sync") as lease:
-        _reconcile(parts)
+        reconcile(parts)
         run = SyncRun(parts, lease, allow_deletes, on_progress)
         with ExitStack() as stack:
             parsers = open_parsers(parts.settings.documents)
@@ -74,7 +71,7 @@ def sync_sources(
             parsers[0].warm()  # loads its formats while the first source is listed
             for source in sources:
                 reports.append(run.sync(source, parsers))
-        _settle_ends(parts)
+        settle_ends(parts)
         forget_writes(parts.store, lease)
         if any(report.changed for report in reports):
             on_progress("optimise", 0, 1)
@@ -85,9 +82,9 @@ def sync_sources(
 def add_documents(
     parts: IngestParts, source: Source, on_progress: OnProgress = lambda *_: None
 ) -> tuple[Failure, ...]:
-    """Index what the source lists beside everything that is there; nothing is taken for gone.
+    """Index the documents of a source and delete none; return those that could not be read.
 
-    Successors end their predecessors as ever. Returns what could not be read."""
+    Successors end their predecessors as in a sync."""
     check_graph(parts)
     with acquire_lease(parts.store, "sync") as lease:
         run = SyncRun(parts, lease, allow_deletes=False, on_progress=on_progress)
@@ -96,28 +93,29 @@ def add_documents(
             for parser in parsers:
                 stack.callback(parser.close)
             failed = run.add(source, parsers)
-        _settle_ends(parts)
+        settle_ends(parts)
         on_progress("optimise", 0, 1)
         blocking(parts.engine.maintain())
     return failed
 
 
 def waiting_changes(parts: IngestParts, source: Source) -> tuple[str, ...]:
-    """uris of documents that the next sync of the source would take in, or let go. Reads only.
-
-    Raises SourceError where it cannot be listed."""
-    plan = plan_changes(source, _known(parts, source.name), parts.settings, lambda *_: None)
+    """List the uris of documents that the next sync of the source would change or delete. Raises
+    SourceError if the source cannot be listed."""
+    stored = stored_documents(parts, source.name)
+    plan = plan_changes(source, stored, parts.settings, lambda *_: None)
     uris = [change.ref.uri for change in plan.changes]
     uris += [entry.uri for entry in plan.gone]
     return tuple(sorted(uris))
 
 
-def _known(parts: IngestParts, source: str) -> KnownDocuments:
+def stored_documents(parts: IngestParts, source: str) -> StoredDocuments:
+    """Load what is stored of a source. Documents that a killed process was writing get a chunk
+    count that is never right, so that they are read again."""
     stored = list_documents(parts.store, source)
     chunks = blocking(parts.engine.documents())
-    # What an interrupted process may still have written is read again, whatever it is.
     chunks.update(dict.fromkeys(unended_writes(parts.store), -1))
-    return KnownDocuments(
+    return StoredDocuments(
         entries=document_entries(parts.store, source),
         documents={document.id: document for document in stored},
         chunks=chunks,
@@ -131,34 +129,26 @@ def delete_documents(
     *,
     keep_cited: bool = False,
 ) -> None:
-    """Remove documents everywhere: hidden at once, then out of the index, then out of the store.
+    """Delete documents: hide them at once, then remove them from the index, then from the store.
 
-    keep_cited: texts that stored answers cite stay for these. Raises Busy where a sync has lost its
-    lease."""
+    keep_cited: keep texts that stored answers cite. Raises Busy if a sync has lost its lease."""
     bury_documents(parts.store, ids, lease)
     blocking(parts.engine.delete(ids))
     drop_originals(parts.originals, ids)
     forget_document(parts.store, ids, keep_cited=keep_cited)
-    _settle_ends(parts)
+    settle_ends(parts)
 
 
-def _take_back(parts: IngestParts, ids: Sequence[str]) -> None:
-    """Of what was written after another had taken over: what has been deleted meanwhile. The rest
-    the syncs after this one read again."""
-    orphans = set(ids) - document_ids(parts.store).keys()
-    if orphans:
-        blocking(parts.engine.delete(sorted(orphans)))
-
-
-def _settle_ends(parts: IngestParts) -> None:
-    """Predecessors in other sources, of deleted successors, or left over by a killed sync."""
+def settle_ends(parts: IngestParts) -> None:
+    """Update the last day of predecessors that are in other sources, whose successor was deleted,
+    or that a killed sync left."""
     for document in document_ends(parts.store):
         blocking(parts.engine.revise(document))
         save_end(parts.store, document)
 
 
-def _reconcile(parts: IngestParts) -> None:
-    """Finish what a killed process began, and drop chunks that no document owns."""
+def reconcile(parts: IngestParts) -> None:
+    """Finish deletions of a killed process, and delete chunks without a document."""
     buried = tombstones(parts.store)
     indexed = blocking(parts.engine.documents())
     orphans = indexed.keys() - document_ids(parts.store).keys()
@@ -169,8 +159,8 @@ def _reconcile(parts: IngestParts) -> None:
 
 
 @dataclass
-class _Progress:
-    """What came of the documents of one source."""
+class SyncProgress:
+    """The plan of one source and what was done of it so far."""
 
     plan: SyncPlan
     begins: Mapping[str, date]
@@ -183,7 +173,7 @@ class _Progress:
 
 
 class SyncRun:
-    """One sync, source by source, under one lease."""
+    """A sync, source by source, under one lease."""
 
     def __init__(
         self, parts: IngestParts, lease: Lease, allow_deletes: bool, on_progress: OnProgress
@@ -194,6 +184,7 @@ class SyncRun:
         self._on_progress = on_progress
 
     def sync(self, source: Source, parsers: Sequence[DocumentParser]) -> SyncReport:
+        """Sync one source."""
         parts = self._parts
         entries = document_entries(parts.store, source.name)
         try:
@@ -201,62 +192,62 @@ class SyncRun:
         except SourceError as failed:
             return SyncReport(name=source.name, note=f"{failed} {failed.hint} Nothing was changed.")
         others = list_documents(parts.store, but=source.name)
-        progress = _Progress(plan, begins=successors([*plan.documents, *others]))
+        progress = SyncProgress(plan, begins=successors([*plan.documents, *others]))
         progress.failed += plan.failed
         if not self._allow_deletes:
-            progress.note = _too_many_gone(parts.settings, plan, len(entries))
-        self._take_facts(progress)
-        self._take_content(progress, source, parsers)
+            progress.note = too_many_gone(parts.settings, plan, len(entries))
+        self._update_facts(progress)
+        self._update_content(progress, source, parsers)
         if plan.stamps:
             save_stamps(parts.store, plan.stamps)
         self._delete_gone(progress)
         graph = update_graph(parts, source.name, self._lease, self._on_progress)
         progress.failed += graph.failed
         progress.note = f"{progress.note} {graph.note}".strip()
-        return _report(source.name, progress)
+        return make_report(source.name, progress)
 
     def add(self, source: Source, parsers: Sequence[DocumentParser]) -> tuple[Failure, ...]:
-        """As `sync`, but what the source does not list stays."""
+        """Sync one source without deleting anything; return what could not be read."""
         parts = self._parts
         plan = self._plan(source)
         others = list_documents(parts.store)
-        progress = _Progress(plan, begins=successors([*plan.documents, *others]))
+        progress = SyncProgress(plan, begins=successors([*plan.documents, *others]))
         progress.failed += plan.failed
-        self._take_facts(progress)
-        self._take_content(progress, source, parsers)
+        self._update_facts(progress)
+        self._update_content(progress, source, parsers)
         graph = update_graph(parts, source.name, self._lease, self._on_progress)
         return (*progress.failed, *graph.failed)
 
     def _plan(self, source: Source) -> SyncPlan:
         parts = self._parts
-        known = _known(parts, source.name)
-        return plan_changes(source, known, parts.settings, self._on_progress)
+        stored = stored_documents(parts, source.name)
+        return plan_changes(source, stored, parts.settings, self._on_progress)
 
-    def _take_facts(self, progress: _Progress) -> None:
-        """Documents of which only metadata have changed."""
+    def _update_facts(self, progress: SyncProgress) -> None:
+        """Update documents of which only metadata have changed."""
         parts = self._parts
         for change in progress.plan.changes:
             if change.content:
                 continue
             before = find_document(parts.store, change.document.id)
-            # What parsing found out stays where the source says nothing.
-            read_before = {
+            # Facts that parsing yielded stay where the source has none.
+            parsed_facts = {
                 "title": change.document.title or before.title,
                 "language": change.document.language or before.language,
                 "loss": before.loss,
                 "parser": before.parser,
             }
-            document = change.document.model_copy(update=read_before)
+            document = change.document.model_copy(update=parsed_facts)
             document = cut_document(document, progress.begins)
             begin_writes(parts.store, [document.id], self._lease)
             blocking(parts.engine.revise(document))
             chunks = document_ids(parts.store)[document.id]
-            save_facts(parts.store, document, change.kept(chunks), self._lease)
+            save_facts(parts.store, document, change.sync_stamp(chunks), self._lease)
 
-    def _take_content(
-        self, progress: _Progress, source: Source, parsers: Sequence[DocumentParser]
+    def _update_content(
+        self, progress: SyncProgress, source: Source, parsers: Sequence[DocumentParser]
     ) -> None:
-        """Documents that are parsed and embedded again."""
+        """Parse, embed and commit documents whose bytes or recipe have changed."""
         content = [change for change in progress.plan.changes if change.content]
         failed_before = len(progress.failed)
         for batch in self._batches(source, parsers, content, progress.failed):
@@ -264,7 +255,7 @@ class SyncRun:
             self._commit(batch, progress.begins)
             self._drop(progress, [one for item in batch for one in item.gone])
             progress.done += [item.change for item in batch]
-            _note_losses(progress, batch)
+            note_losses(progress, batch)
             read = len(progress.done) + len(progress.failed) - failed_before
             self._on_progress("index", read, len(content))
 
@@ -277,7 +268,7 @@ class SyncRun:
     ) -> Iterator[list[ChunkedDocument]]:
         here = content
         if self._parts.settings.sync.workers == "queue":
-            # A message becomes several documents; others than this process give back one.
+            # A message becomes several documents, but a worker returns one: read it here.
             here = [change for change in content if holds_documents(change.ref.uri)]
             handed_out = [change for change in content if not holds_documents(change.ref.uri)]
             work = HandedOut(self._parts, source, self._lease, parsers)
@@ -294,7 +285,7 @@ class SyncRun:
             end = {"effective_to": document.effective_to}
             for row in item.rows:
                 rows.append(row._replace(chunk=row.chunk.model_copy(update=end)))
-            stamp = item.change.kept(len(item.chunks))
+            stamp = item.change.sync_stamp(len(item.chunks))
             saved.append(SavedDocument(document, stamp, item.abbreviations))
         ids = [one.document.id for one in saved]
         begin_writes(parts.store, ids, self._lease)
@@ -302,19 +293,25 @@ class SyncRun:
         try:
             save_documents(parts.store, saved, self._lease)
         except Busy:
-            _take_back(parts, ids)
+            # The lease is lost. Of this batch, take back what was deleted meanwhile; the next sync
+            # reads the rest again.
+            orphans = set(ids) - document_ids(parts.store).keys()
+            if orphans:
+                blocking(parts.engine.delete(sorted(orphans)))
             raise
 
-    def _delete_gone(self, progress: _Progress) -> None:
-        """What is elsewhere now stays for the answers that cite it; where too much is gone, only
-        that goes."""
+    def _delete_gone(self, progress: SyncProgress) -> None:
+        """Delete what is gone; if too much is, only copies. Texts of moved documents stay for the
+        answers that cite them."""
         plan = progress.plan
         elsewhere = {*plan.moved.values(), *plan.copies}
         gone = plan.copies if progress.note else [*plan.copies, *(one.id for one in plan.gone)]
         self._drop(progress, [one for one in gone if one in elsewhere], keep_cited=True)
         self._drop(progress, [one for one in gone if one not in elsewhere])
 
-    def _drop(self, progress: _Progress, gone: Sequence[str], *, keep_cited: bool = False) -> None:
+    def _drop(
+        self, progress: SyncProgress, gone: Sequence[str], *, keep_cited: bool = False
+    ) -> None:
         if gone:
             self._lease.check()
             delete_documents(self._parts, gone, self._lease, keep_cited=keep_cited)
@@ -322,24 +319,25 @@ class SyncRun:
             progress.deleted += len(gone)
 
 
-def _too_many_gone(settings: Settings, plan: SyncPlan, known: int) -> str:
-    """Why nothing is deleted; empty where it may be."""
+def too_many_gone(settings: Settings, plan: SyncPlan, total: int) -> str:
+    """Explain why nothing is deleted; empty if deleting is allowed."""
     gone = {entry.uri for entry in plan.gone}
-    # What is attached to a message goes with it.
+    # Attached files go with their message and are not counted.
     apart = [uri for uri in gone if gone.isdisjoint(map(str, PurePosixPath(uri).parents))]
     lost = len(apart) - len(plan.moved)
     if lost <= 0:
         return ""
-    is_few = lost <= FEW or lost <= settings.sync.largest_loss * known
-    if is_few and lost < known:  # all gone is an unmounted drive, however few they are
+    is_few = lost <= FEW_DELETIONS or lost <= settings.sync.largest_loss * total
+    if is_few and lost < total:  # all gone is an unmounted drive, however few they are
         return ""
     return (
-        f"{lost} of {known} documents are gone from the source, so none was deleted. "
+        f"{lost} of {total} documents are gone from the source, so none was deleted. "
         "If that is meant, run the sync again with --allow-deletes."
     )
 
 
-def _note_losses(progress: _Progress, batch: Sequence[ChunkedDocument]) -> None:
+def note_losses(progress: SyncProgress, batch: Sequence[ChunkedDocument]) -> None:
+    """Add the documents of a batch that were read in part to the report."""
     incomplete = progress.plan.incomplete
     for item in batch:
         document, ref, loss = item.document, item.change.ref, item.document.loss
@@ -350,7 +348,7 @@ def _note_losses(progress: _Progress, batch: Sequence[ChunkedDocument]) -> None:
             progress.lost.append(LossLine(uri=ref.uri, name=ref.name, summary=summary, loss=loss))
 
 
-def _report(name: str, progress: _Progress) -> SyncReport:
+def make_report(name: str, progress: SyncProgress) -> SyncReport:
     plan = progress.plan
     moved = new = 0
     for change in progress.done:

@@ -2,7 +2,7 @@
 
 from ombud.models import linear
 from ombud.models.chat.asking import PlainText, at_most, lean_form, list_of
-from ombud.models.chat.budget import Budget
+from ombud.models.chat.budget import Budget, paid_by
 from ombud.models.chat.calls import Call, record, recorded, stand_ins
 from ombud.models.chat.chat import Chat, ChatReply
 from ombud.models.chat.roles import ModelRoles, open_chat
@@ -11,49 +11,8 @@ from ombud.models.embed.embedder import EmbeddedText, Embedder, open_embedder
 from ombud.models.embed.minilm import TaughtEncoder, installed_minilm, open_taught
 from ombud.models.embed.onnx_graph import build_int8
 from ombud.models.embed.remembering import CachingEmbedder, beside
-from ombud.models.exposure import EXPOSURES, Exposure
-from ombud.models.reader import EncodedPassage, Reader, ReaderPassage, Reading, encode, open_reader
+from ombud.models.exposure import EXPOSURES
+from ombud.models.reader import Reader, ReaderPassage, Reading, encode, open_reader
 from ombud.models.remote import is_remote, route_of_part
 from ombud.models.rerank.reranker import Reranker, open_reranker
 from ombud.models.trees import Tree, trees_logit
-
-__all__ = [
-    "EXPOSURES",
-    "Budget",
-    "CachingEmbedder",
-    "Call",
-    "Chat",
-    "ChatReply",
-    "EmbeddedText",
-    "Embedder",
-    "EncodedPassage",
-    "Exposure",
-    "ModelRoles",
-    "PlainText",
-    "Reader",
-    "ReaderPassage",
-    "Reading",
-    "Reranker",
-    "TaughtEncoder",
-    "Tree",
-    "at_most",
-    "beside",
-    "build_int8",
-    "encode",
-    "installed_minilm",
-    "is_remote",
-    "late",
-    "lean_form",
-    "linear",
-    "list_of",
-    "open_chat",
-    "open_embedder",
-    "open_reader",
-    "open_reranker",
-    "open_taught",
-    "record",
-    "recorded",
-    "route_of_part",
-    "stand_ins",
-    "trees_logit",
-]

@@ -12,8 +12,8 @@ PASSED_ON = ("-cloud", ":cloud")
 
 
 def is_remote(model: object) -> bool:
-    """Of an embedder or a reranker, also one of a plugin: it says so in `remote`. One that does not
-    say counts as remote."""
+    """Tell whether an embedder or reranker is remote by its attribute `remote`; without the
+    attribute it counts as remote."""
     return bool(getattr(model, "remote", True))
 
 
@@ -24,8 +24,8 @@ def route_of_part(model: object) -> str:
 
 
 def is_remote_client(model: Any) -> bool:
-    """Of a chat or an embedding model of pydantic-ai. A server on this machine that passes on what
-    it is given cannot be told from one that answers itself."""
+    """Tell whether a chat or embedding model of pydantic-ai is remote. A local proxy cannot be told
+    from a local model."""
     if getattr(model, "system", "") in IN_PROCESS:
         return False
     if str(getattr(model, "model_name", "")).endswith(PASSED_ON):

@@ -26,27 +26,27 @@ Sequences = frozenset[tuple[str, ...]]
 
 
 def without_copies(hits: Sequence[Hit], most: int) -> list[Hit]:
-    """The first `most` hits that each say something of their own, best first; the others that were
-    passed on the way stand in `copies` of the one whose text they repeat.
+    """Return the first `most` hits with content of their own, best first, each with its duplicates
+    in `copies`.
 
-    A passage with another figure is no copy: pages of two countries are often worded alike. Nor is
-    a country's own page, and a mandatory one, of a global page that binds nobody."""
-    kept: list[Hit] = []
+    Passages that differ in a figure are no duplicates: pages of two countries are often worded
+    alike. Nor is a country's own or a mandatory page a duplicate of an optional global one."""
+    distinct: list[Hit] = []
     sequences: list[Sequences] = []
     for hit in hits:
         of_hit = _sequences(hit.chunk.text)
-        place = _original(hit, of_hit, kept, sequences)
+        place = _original(hit, of_hit, distinct, sequences)
         if place is not None:
-            kept[place] = _with_copy(kept[place], hit.chunk)
-        elif len(kept) == most:
+            distinct[place] = with_copy(distinct[place], hit.chunk)
+        elif len(distinct) == most:
             break
         else:
-            kept.append(hit)
+            distinct.append(hit)
             sequences.append(of_hit)
-    return kept
+    return distinct
 
 
-def _with_copy(hit: Hit, chunk: Chunk) -> Hit:
+def with_copy(hit: Hit, chunk: Chunk) -> Hit:
     if chunk.uri == hit.chunk.uri:
         return hit
     copy = Copy(
@@ -59,29 +59,25 @@ def _with_copy(hit: Hit, chunk: Chunk) -> Hit:
 
 
 def _original(
-    hit: Hit, sequences: Sequences, kept: Sequence[Hit], kept_sequences: Sequence[Sequences]
+    hit: Hit, sequences: Sequences, distinct: Sequence[Hit], distinct_sequences: Sequence[Sequences]
 ) -> int | None:
-    """The place of the hit that says what this one says; None where it has something of its own."""
+    """Return the place of the hit that this one repeats; None if it has content of its own."""
     if not sequences:
         return None
-    for place, (other, others) in enumerate(zip(kept, kept_sequences, strict=True)):
+    for place, (other, others) in enumerate(zip(distinct, distinct_sequences, strict=True)):
         shared = len(sequences & others)
         if shared < COPIED * len(sequences):
             continue
-        if _counts_alike(hit.chunk, other.chunk) and _same_figures(hit.chunk, other.chunk):
+        has_figures = _figures(hit.chunk.text) <= _figures(other.chunk.text)
+        if has_figures and counts_alike(hit.chunk, other.chunk):
             return place
     return None
 
 
-def _counts_alike(copy: Chunk, original: Chunk) -> bool:
-    """Whether it makes no difference which of two pages speaks."""
+def counts_alike(copy: Chunk, original: Chunk) -> bool:
+    """Tell whether two pages have the same standing."""
     same_scope = not copy.countries or set(copy.countries) <= set(original.countries)
     return same_scope and copy.mandatory == original.mandatory
-
-
-def _same_figures(copy: Chunk, original: Chunk) -> bool:
-    """Whether a passage has no figure that the other lacks."""
-    return _figures(copy.text) <= _figures(original.text)
 
 
 @remembered(4096)

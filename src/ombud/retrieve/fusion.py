@@ -11,50 +11,41 @@ Scores = Sequence[tuple[str, float]]
 Weighted = Sequence[tuple[Scores, float]]
 
 
-def fuse(name: str, rankings: Weighted, *, rrf_k: int = 60) -> dict[str, float]:
-    """Chunk id -> fused score, higher is better; raises UnknownName."""
+RRF_DAMPING = 60
+"""As published."""
+
+
+def fuse(name: str, rankings: Weighted) -> dict[str, float]:
+    """Return the fused score by chunk id, higher is better; raises UnknownName."""
     if name not in FUSIONS:
         raise UnknownName(
             f"No fusion is called `{name}`.", hint=f"Known: {', '.join(sorted(FUSIONS))}."
         )
-    return FUSIONS[name](rankings, rrf_k)
+    return FUSIONS[name](rankings)
 
 
-def rrf(rankings: Weighted, damping: int) -> dict[str, float]:
-    """Reciprocal rank fusion, sum of weight / (damping + rank): Cormack, Clarke, Büttcher, SIGIR
-    2009."""
+def rrf(rankings: Weighted) -> dict[str, float]:
+    """Fuse by reciprocal rank, the sum of weight / (RRF_DAMPING + rank): Cormack, Clarke, Büttcher,
+    SIGIR 2009."""
     fused: dict[str, float] = defaultdict(float)
     for ranking, weight in rankings:
         for rank, (identity, _) in enumerate(ranking, start=1):
-            fused[identity] += weight / (damping + rank)
+            fused[identity] += weight / (RRF_DAMPING + rank)
     return dict(fused)
 
 
-def combsum(rankings: Weighted, _damping: int) -> dict[str, float]:
+def combsum(rankings: Weighted) -> dict[str, float]:
     """Sum of weight x min-max normalised score: Fox, Shaw, TREC-2, 1994."""
     fused: dict[str, float] = defaultdict(float)
     for ranking, weight in rankings:
-        for identity, score in _min_max(ranking).items():
+        for identity, score in min_max(ranking).items():
             fused[identity] += weight * score
     return dict(fused)
 
 
-def combmnz(rankings: Weighted, damping: int) -> dict[str, float]:
-    """CombSUM times the number of rankings that hold the chunk: Fox, Shaw, TREC-2, 1994."""
-    found_in: dict[str, int] = defaultdict(int)
-    for ranking, weight in rankings:
-        for identity, _ in ranking:
-            found_in[identity] += weight > 0
-    fused = combsum(rankings, damping)
-    for identity in fused:
-        fused[identity] *= found_in[identity]
-    return fused
-
-
-def weighted(rankings: Weighted, _damping: int) -> dict[str, float]:
-    """Convex combination: scores over their ranking's best, from 0 as the least that BM25 and
-    cosine of like texts can be, and weights that add up to 1: Bruch, Gai, Ingber, TOIS 2023,
-    theoretical minimum."""
+def weighted(rankings: Weighted) -> dict[str, float]:
+    """Combine scores convexly, each over its ranking's best, with weights that add up to 1. The
+    least score is taken as 0, the theoretical minimum: Bruch, Gai, Ingber, TOIS 2023."""
     total = sum(weight for _, weight in rankings) or 1.0
     fused: dict[str, float] = defaultdict(float)
     for ranking, weight in rankings:
@@ -65,8 +56,8 @@ def weighted(rankings: Weighted, _damping: int) -> dict[str, float]:
     return dict(fused)
 
 
-def _min_max(ranking: Scores) -> Mapping[str, float]:
-    """Scores to 0..1; a ranking whose scores are all equal gives 1 to each."""
+def min_max(ranking: Scores) -> Mapping[str, float]:
+    """Scale scores to 0..1; equal scores all become 1."""
     if not ranking:
         return {}
     scores = [score for _, score in ranking]
@@ -77,9 +68,8 @@ def _min_max(ranking: Scores) -> Mapping[str, float]:
     return {identity: (score - low) / spread for identity, score in ranking}
 
 
-FUSIONS: dict[str, Callable[[Weighted, int], dict[str, float]]] = {
+FUSIONS: dict[str, Callable[[Weighted], dict[str, float]]] = {
     "rrf": rrf,
     "combsum": combsum,
-    "combmnz": combmnz,
     "weighted": weighted,
 }

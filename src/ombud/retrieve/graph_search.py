@@ -14,6 +14,7 @@ from ombud.graph import (
     walk_graph,
 )
 from ombud.index import Engine, Filter, blocking, is_visible
+from ombud.retrieve.scopes import by_scope
 from ombud.store import Graph
 from ombud.types import Chunk, Evidence, Hit, Plan
 
@@ -26,7 +27,7 @@ class GraphSearch(NamedTuple):
     where: Filter
 
     def visible(self) -> VisibleGraph:
-        """The graph as a reader sees it. Raises EngineError, now or while it is read."""
+        """Return the graph as a reader may see it. Raises EngineError, now or during reading."""
         scope = ReaderScope(
             visible_chunks=self._visible_chunks,
             languages=self.engine.languages(),
@@ -43,10 +44,10 @@ class GraphSearch(NamedTuple):
 def find_paths(
     text: str, plan: Plan, search: GraphSearch, keywords: Sequence[str] = ()
 ) -> GraphWalk:
-    """Triplets and passages for a question, of what a reader may see.
+    """Return the triplets and passages of a question that a reader may see. Never raises; failures
+    are noted in `degraded`.
 
-    keywords: names that a model has seen in the question, looked up before its own words. Never
-    raises: what fails is said in `degraded`."""
+    keywords: names that a model has recognised in the question, looked up before its own words."""
     try:
         return walk_graph(text, plan, search.visible(), keywords)
     except (StoreError, EngineError) as failed:
@@ -54,33 +55,26 @@ def find_paths(
 
 
 def neighbourhood(term: str, depth: int, search: GraphSearch, most: int = 40) -> Neighbourhood:
-    """At most so many triplets around the entities that a term names, nearest first, of what a
-    reader may see."""
+    """Return at most `most` triplets around the entities of a term, nearest first, that a reader
+    may see."""
     return find_neighbourhood(term, depth, search.visible(), most)
 
 
 def with_paths(evidence: Evidence, walk: GraphWalk) -> Evidence:
-    """The evidence with the paths behind it: passages that it has not yet come last, in their
-    order."""
-    held = {hit.chunk.id for hit in evidence.hits}
+    """Append the passages of the paths to the evidence, without repetition."""
+    present = {hit.chunk.id for hit in evidence.hits}
     least = min((hit.score for hit in evidence.hits), default=1.0)
     step = abs(least) / 1000 or 1e-6
-    local: list[Hit] = []
-    shared: list[Hit] = []
-    place = 0
+    added: list[Hit] = []
     for hit in walk.hits:
-        if hit.chunk.id in held:
-            continue
-        place += 1
-        placed = hit.model_copy(update={"score": least - step * place})
-        if hit.chunk.countries:
-            local.append(placed)
-        else:
-            shared.append(placed)
+        if hit.chunk.id not in present:
+            score = least - step * (len(added) + 1)
+            added.append(hit.model_copy(update={"score": score}))
+    scoped = by_scope(added)
     return evidence.model_copy(
         update={
-            "local": (*evidence.local, *local),
-            "shared": (*evidence.shared, *shared),
+            "local": (*evidence.local, *scoped.local),
+            "shared": (*evidence.shared, *scoped.shared),
             "triplets": walk.triplets,
         }
     )

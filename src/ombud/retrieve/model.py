@@ -41,7 +41,7 @@ class Understanding(BaseModel):
 
 
 class ModelUsage(NamedTuple):
-    """What model calls came to. price is None when that of one call is not known."""
+    """The usage of model calls; `price` is None if the price of one call is unknown."""
 
     model: str = ""
     """Of all that were asked, parted by commas."""
@@ -65,7 +65,7 @@ class ModelUsage(NamedTuple):
 
 
 def usage_of(reply: ChatReply[T], *prompts: Prompt) -> ModelUsage:
-    """Of one call, with the digests of the prompts that it was made with."""
+    """Return the usage of one call, with the digests of its prompts."""
     return ModelUsage(
         model=reply.model,
         prompts={prompt.name: prompt.digest for prompt in prompts},
@@ -76,7 +76,7 @@ def usage_of(reply: ChatReply[T], *prompts: Prompt) -> ModelUsage:
 
 
 class StrategyModel:
-    """What strategies may ask of a chat model about one question.
+    """The chat model of one question's strategies.
 
     chat: None where there is none; every call then raises ModelUnavailable. seconds: deadline of
     all calls together."""
@@ -97,7 +97,7 @@ class StrategyModel:
         """Prompts of the workspace that cannot be used, and why."""
 
     async def write(self, task: str, kind: type[T], question: Question, **more: str) -> T:
-        """The typed answer to prompt `task`; raises ModelError."""
+        """Return the typed reply to prompt `task`; raises ModelError."""
         if self.chat is None:
             raise ModelUnavailable("There is no chat model.", hint="Set models.chat.")
         rules = load_prompt(task, self.chat.name, self._prompts)
@@ -116,7 +116,7 @@ class StrategyModel:
         return reply.value
 
     async def understand(self, question: Question) -> Understanding:
-        """One call, however many ask for it."""
+        """Call the model once, however often this is awaited."""
         if self._understanding is None:
             call = self.write("understand", Understanding, question)
             self._understanding = asyncio.create_task(call)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ombud.index import Engine
 from ombud.models import Chat, Embedder, Reranker
 from ombud.retrieve.model import ModelUsage, Understanding
-from ombud.retrieve.router import Router, classify
+from ombud.retrieve.router.classifying import Router, classify
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.retrieve.strategies.thesaurus.translating import Translation
 from ombud.retrieve.vocabularies import Vocabularies
@@ -16,7 +16,7 @@ from ombud.types import Evidence, Plan, Query, Question, Ranking
 
 
 class SearchParts(NamedTuple):
-    """What a search needs of the workspace."""
+    """The parts of the workspace that a search needs."""
 
     engine: Engine
     embedder: Embedder | None
@@ -34,7 +34,7 @@ class SearchParts(NamedTuple):
     ranker: Chat | None = None
     """Orders passages: the model of role `rerank`."""
     router: Router = classify
-    known_words: Vocabularies | None = None
+    vocabularies: Vocabularies | None = None
     """None: questions are read as they are typed."""
 
 

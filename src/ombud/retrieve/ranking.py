@@ -3,29 +3,30 @@
 No chat model plays a part here, and nothing is cut: the ranking holds all that was found."""
 
 import asyncio
-import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ombud.deadlines import within
 from ombud.errors import ModelError
 from ombud.index import Filter, Leg
 from ombud.models import EmbeddedText, beside
-from ombud.retrieve.feedback import FeedbackSearch, more_legs
 from ombud.retrieve.fusion import Scores, Weighted, fuse
 from ombud.retrieve.parts import SearchParts
 from ombud.retrieve.rerank.nearness import by_tokens
 from ombud.retrieve.scopes import by_scope, scope_of
-from ombud.retrieve.strategies.own_words import language_of, query_terms
+from ombud.retrieve.strategies.own_words import OWN_WORDS, language_of, query_terms
 from ombud.retrieve.weighting import CANDIDATES, by_tfidf
+from ombud.text import count_cjk
 from ombud.types import Chunk, Hit, Plan, Query, Ranking
 
-CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 FOREIGN = 1 / 6
 """What is left of the vectors' weight where the embedder was not trained on the question's
 language: words 80 to 20 by default (XQuAD, chosen in German: recall@5 .938 to .969; Spanish, only
 confirmed: .922 to .987). """
+OWN_SHARE = 0.35
+"""Share of a leg's weight that the question's own words have beside those of a model."""
 LOCAL_BONUS = 0.06
 """What a country's own rule is worth over a global one, as a share of the best fused score (dev:
 +.02 quote@1000w)."""
@@ -52,7 +53,7 @@ class _QueryLeg(NamedTuple):
 async def rank_passages(
     queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
 ) -> Ranked:
-    """All passages that the queries find under `where`, best first."""
+    """Return all passages that the queries find under `where`, best first."""
     return await RankRun(queries, plan, where, index).ranked()
 
 
@@ -67,7 +68,7 @@ class RankRun:
         self.plan = plan
         self.where = where
         self.index = index
-        self.readings: Mapping[str, EmbeddedText] = {}
+        self.readings: dict[str, EmbeddedText] = {}
         """Passage of a query -> what the embedder reads in it."""
         self.degraded: tuple[str, ...] = ()
         self.legs: list[_QueryLeg] = []
@@ -86,35 +87,41 @@ class RankRun:
         return Ranked(
             hits=self.hits,
             queries=self.queries,
-            rankings=(*_rankings(self.legs, self.where), *_late_ranking(self.hits, self.nearness)),
+            rankings=(*_rankings(self.legs, self.where), *late_ranking(self.hits, self.nearness)),
             seconds=seconds,
             degraded=self.degraded,
-            best=_best_scores(self.legs),
+            best=best_scores(self.legs),
         )
 
     async def embed(self) -> None:
         """Read the passages of the queries; what fails leaves the search to words."""
-        passages = self._passages()
-        if self.plan.mode == "sparse" or not passages:
+        if self.plan.mode == "sparse":
             return
-        why_not = await beside(self.index.embedder, passages, lambda: self._read(passages))
-        if why_not:
+        documents = {query.passage for query in self.queries if query.hypothetical}
+        questions = [passage for passage in self._passages() if passage not in documents]
+        written = [passage for passage in self._passages() if passage in documents]
+        with within(self.index.seconds):
+            failed = await asyncio.gather(
+                beside(self.index.embedder, questions, lambda: self._read(questions)),
+                beside(self.index.embedder, written, lambda: self._read(written, as_queries=False)),
+            )
+        for why_not in filter(None, failed):
+            self.readings = {}
             self.degraded = (f"dense: {why_not}, searched by words only",)
 
     async def search(self) -> None:
-        """All legs of all queries, in the order of the queries, searched together."""
+        """Search all legs of all queries concurrently, and keep the order of the queries."""
         searches = list(map(self._search, self.queries))
-        found = await asyncio.gather(*searches)
-        for query, legs in zip(self.queries, found, strict=True):
+        results = await asyncio.gather(*searches)
+        for query, legs in zip(self.queries, results, strict=True):
             self.legs += [_QueryLeg(query, leg) for leg in legs]
 
     async def fuse(self) -> None:
-        """Every hit of the legs, best first."""
+        """Return every hit of the legs, best first."""
         self.hits = self._fused()
 
     async def late(self) -> None:
-        """Late interaction: the best of them in a better order by their single tokens, where the
-        embedder reads the language."""
+        """Reorder the best hits by late interaction, if the embedder reads the language."""
         if self._is_foreign():
             return
         tokens = [reading.tokens for reading in self.readings.values() if reading.tokens]
@@ -130,22 +137,27 @@ class RankRun:
         passages.pop("", None)
         return list(passages)
 
-    def _read(self, passages: Sequence[str]) -> str:
-        """Fills `readings`; says why not where it cannot."""
+    def _read(self, passages: Sequence[str], *, as_queries: bool = True) -> str:
+        """Fill `readings`; return why not where that cannot be done."""
         embedder = self.index.embedder
+        if not passages:
+            return ""
         if embedder is None:
             return "no embedding model"
-        if embedder.languages is not None and all(map(_is_unreadable, passages)):
+        if embedder.languages is not None and all(map(is_unreadable, passages)):
             return "the embedder does not know the language"
         try:
-            readings = embedder.read(passages)
+            read = embedder.read
+            if as_queries:
+                read = getattr(embedder, "read_queries", read)
+            readings = read(passages)
         except ModelError:
             return "the embedding model gave no answer"
-        self.readings = dict(zip(passages, readings, strict=True))
+        self.readings.update(zip(passages, readings, strict=True))
         return ""
 
     def _is_foreign(self) -> bool:
-        """Whether the embedder does not know the language that was asked in."""
+        """Tell whether the embedder does not read the language of the question."""
         embedder = self.index.embedder
         passages = self._passages()
         if embedder is None or embedder.languages is None or not passages:
@@ -162,19 +174,8 @@ class RankRun:
         if plan.weighting == "tfidf" and mode != "dense":
             candidates = max(plan.pool, CANDIDATES)
             deep = await engine.search(terms, vector, self.where, candidates, mode)
-            legs: Sequence[Leg] = [await self._reweighted(leg, terms) for leg in deep]
-        else:
-            legs = await engine.search(terms, vector, self.where, plan.pool, mode)
-        if query.strategy != "feedback":
-            return legs
-        first = FeedbackSearch(
-            terms=terms,
-            vector=vector,
-            where=self.where,
-            k=plan.pool,
-            engine=engine,
-        )
-        return await more_legs(legs, first)
+            return [await self._reweighted(leg, terms) for leg in deep]
+        return await engine.search(terms, vector, self.where, plan.pool, mode)
 
     async def _reweighted(self, leg: Leg, terms: str) -> Leg:
         if leg.name == "sparse":
@@ -188,8 +189,8 @@ class RankRun:
             for chunk, _ in leg.hits:
                 chunks[chunk.id] = chunk
                 names = found_by.setdefault(chunk.id, [])
-                names.append(_leg_name(chunk, leg, query, self.where))
-        scores = fuse(self.plan.fusion, self._weighted(), rrf_k=self.plan.rrf_k)
+                names.append(leg_name(chunk, leg, query, self.where))
+        scores = fuse(self.plan.fusion, self._weighted())
         bonus = LOCAL_BONUS * max(scores.values(), default=0.0)
         hits: list[Hit] = []
         for chunk_id, score in scores.items():
@@ -207,14 +208,17 @@ class RankRun:
         return by_scope(hits).hits
 
     def _weighted(self) -> Weighted:
-        """Each leg as (chunk id, score) rows with its weight. However many texts were searched for,
-        words and vectors keep their shares."""
+        """Return each leg as (chunk id, score) rows with its weight. However many texts were
+        searched for, words and vectors keep their shares, and own words theirs of each."""
         weights = self.plan.weights
-        legs_of_name = Counter(leg.name for _, leg in self.legs)
+        beside = Counter((leg.name, query.strategy == OWN_WORDS) for query, leg in self.legs)
         foreign = self._is_foreign()
         weighted: list[tuple[Scores, float]] = []
-        for _, leg in self.legs:
-            weight = weights.get(leg.name, 1.0) / legs_of_name[leg.name]
+        for query, leg in self.legs:
+            is_own = query.strategy == OWN_WORDS
+            weight = weights.get(leg.name, 1.0) / beside[leg.name, is_own]
+            if beside[leg.name, not is_own]:
+                weight *= OWN_SHARE if is_own else 1 - OWN_SHARE
             if foreign and leg.name == "dense":
                 weight *= FOREIGN
             rows = [(chunk.id, score) for chunk, score in leg.hits]
@@ -222,14 +226,14 @@ class RankRun:
         return weighted
 
 
-def _is_unreadable(text: str) -> bool:
-    """Whether most letters are of a script that an embedder of few languages takes for unknown
+def is_unreadable(text: str) -> bool:
+    """Tell whether most letters are of a script that an embedder of few languages maps to unknown
     tokens."""
     letters = sum(map(str.isalpha, text))
-    return 2 * len(CJK.findall(text)) > letters
+    return 2 * count_cjk(text) > letters
 
 
-def _best_scores(legs: Sequence[_QueryLeg]) -> dict[str, float]:
+def best_scores(legs: Sequence[_QueryLeg]) -> dict[str, float]:
     best: dict[str, float] = {}
     for _, leg in legs:
         if not leg.hits:
@@ -246,8 +250,8 @@ _Row = tuple[str, int, float]
 # What the trace shows -----------------------------------------------------------------------------
 
 
-def _leg_name(chunk: Chunk, leg: Leg, query: Query, where: Filter) -> str:
-    """Such as `GB/sparse/standard`."""
+def leg_name(chunk: Chunk, leg: Leg, query: Query, where: Filter) -> str:
+    """Return a name such as `GB/sparse/standard`."""
     return f"{scope_of(chunk, where)}/{leg.name}/{query.strategy}"
 
 
@@ -255,14 +259,14 @@ def _rankings(legs: Sequence[_QueryLeg], where: Filter) -> list[Ranking]:
     rows_of: dict[str, list[_Row]] = {}
     for query, leg in legs:
         for chunk, score in leg.hits:
-            name = _leg_name(chunk, leg, query, where)
+            name = leg_name(chunk, leg, query, where)
             rows = rows_of.setdefault(name, [])
             rank = len(rows) + 1
             rows.append((chunk.id, rank, round(score, 6)))
     return [Ranking(leg=name, rows=tuple(rows)) for name, rows in rows_of.items()]
 
 
-def _late_ranking(hits: Sequence[Hit], nearness: Sequence[float]) -> list[Ranking]:
+def late_ranking(hits: Sequence[Hit], nearness: Sequence[float]) -> list[Ranking]:
     rows: list[_Row] = []
     for hit, score in zip(hits, nearness, strict=False):
         rank = len(rows) + 1

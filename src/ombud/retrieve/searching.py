@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 
+from ombud.deadlines import within
 from ombud.errors import UnknownName
 from ombud.index import Filter, blocking
 from ombud.retrieve.copies import without_copies
@@ -15,8 +16,8 @@ from ombud.retrieve.rerank.reranking import Reranked, rerank_hits, reranker_of
 from ombud.retrieve.rerank.task import RerankParts
 from ombud.retrieve.router.adapting import adapt_plan, adaptive
 from ombud.retrieve.scopes import by_scope, with_counterparts, with_floor
-from ombud.retrieve.strategies.making import StrategyQueries, make_queries, strategy_of
-from ombud.retrieve.strategies.own_words import standard_query
+from ombud.retrieve.strategies.making import UNAIDED, StrategyQueries, make_queries, strategy_of
+from ombud.retrieve.strategies.own_words import OWN_WORDS, standard_query
 from ombud.retrieve.strategies.thesaurus.translating import (
     Translation,
     translate,
@@ -26,8 +27,6 @@ from ombud.retrieve.table_rows import with_named_rows
 from ombud.types import Evidence, Hit, Plan, Query, Question
 
 LEGS = ("sparse", "dense")
-UNAIDED = frozenset({"standard", "feedback"})
-"""Strategies that search with the question itself."""
 NEAREST = 3
 """Hits, most of which are in the language of the question where there are documents in it."""
 LEAST_SECONDS = 0.0005
@@ -35,17 +34,14 @@ LEAST_SECONDS = 0.0005
 
 
 async def search(question: Question, plan: Plan, where: Filter, index: SearchParts) -> SearchResult:
-    """Evidence for a question: at most plan.k hits, what `where` hides removed before anything is
-    ranked.
-
-    Paths of the graph come on top of these.
-    """
+    """Return the evidence of a question: at most plan.k hits, and the paths of the graph on top.
+    What `where` hides is removed before ranking."""
     check_plan(plan)
     return await SearchRun(question, plan, where, index).result()
 
 
 class SearchRun:
-    """One question on its way to its evidence. Each stage reads what those before it left."""
+    """The flow of one question to its evidence."""
 
     ranked: Ranked
     reranked: Reranked
@@ -85,12 +81,12 @@ class SearchRun:
         self.translation = await asyncio.to_thread(
             translate, self.question, language, index.glossary, index.engine
         )
-        if self.translation.ideas and self.plan.glossary:
+        if self.translation.ideas:
             self.question = self.translation.question
         self.clock.lap("strategy")
 
     async def _finds(self, language: str) -> bool:
-        """Whether there are documents on it in that language."""
+        """Tell whether there are documents on the subject in that language."""
         if language not in self.index.engine.languages():
             return False
         ranked = await self._ranked([standard_query(self.question, None)])
@@ -101,9 +97,10 @@ class SearchRun:
     async def adapt(self) -> None:
         """Let the complexity of the question set what the plan leaves open."""
         if adaptive(self.plan):
-            self.plan, self.signals = await asyncio.to_thread(
-                adapt_plan, self.plan, self.question.text, None, self.index.router
-            )
+            with within(self.index.seconds):
+                self.plan, self.signals = await asyncio.to_thread(
+                    adapt_plan, self.plan, self.question.text, None, self.index.router
+                )
         self.model = StrategyModel(
             chat=self.index.chat,
             plan=self.plan,
@@ -119,14 +116,11 @@ class SearchRun:
         understood = self.model.understood
         if understood:
             text = self.question.text
-            contexts = understood.contexts
-            self.plan, self.signals = adapt_plan(self.plan, text, contexts)
-            self.plan = _cut_to_need(self.plan, contexts)
+            self.plan, self.signals = adapt_plan(self.plan, text, understood.contexts)
         self.clock.lap("strategy")
 
     async def rank(self) -> None:
-        """What the texts find; where they find nothing the question itself: a model's may hold no
-        word of the documents."""
+        """Rank the passages of the search texts, or of the question if these find nothing."""
         self.ranked = await self._ranked(self.asked.queries)
         strategies = self._strategies()
         if self.ranked.hits or not UNAIDED.isdisjoint(strategies):
@@ -141,31 +135,31 @@ class SearchRun:
         self.ranked = again
 
     async def rerank(self) -> None:
-        """The best of the pool in a better order, cut to plan.k."""
+        """Reorder the best of the pool, and cut to plan.k."""
         self.clock.start()
         index = self.index
         parts = RerankParts(
-            engine=index.engine,
             chat=index.ranker,
             cross_encoder=index.cross_encoder,
             seconds=index.seconds,
             organisation=index.organisation,
             prompts=index.prompts,
         )
-        text = self._as_asked()
+        text = self._rerank_text()
         self.reranked = await rerank_hits(text, self.ranked.hits, self.plan, parts)
+        rerank_question = f"{self.question.facts} {self.question.text}"
         with_rows = await with_named_rows(
-            self.question.text, self.reranked.hits, self.where, index.engine
+            rerank_question, self.reranked.hits, self.where, index.engine
         )
         ordered = by_scope(with_rows).hits
-        self.evidence = await self._with_counterparts(_best_of(ordered, self.plan.k))
+        self.evidence = await self._with_counterparts(best_of(ordered, self.plan.k), ordered)
         self.clock.lap("rerank")
 
-    async def _with_counterparts(self, evidence: Evidence) -> Evidence:
-        """Only where vectors are searched, and somewhere has rules of its own."""
+    async def _with_counterparts(self, evidence: Evidence, ranked: Sequence[Hit]) -> Evidence:
+        """Add counterparts if vectors are searched and a country has rules of its own."""
         if self.plan.mode == "sparse" or self.where.countries is None:
             return evidence
-        return await with_counterparts(evidence, self.where, self.index.engine)
+        return await with_counterparts(evidence, ranked, self.where, self.index.engine)
 
     async def connect(self) -> None:
         """Add what stands around the evidence in the graph."""
@@ -188,7 +182,7 @@ class SearchRun:
     def _closed(self) -> SearchResult:
         ranked = self.ranked
         degraded = (
-            *_unread_note(self.translation),
+            *unread_note(self.translation),
             *self.asked.degraded,
             *self.model.notes,
             *ranked.degraded,
@@ -211,40 +205,26 @@ class SearchRun:
         )
 
     async def _queries(self, plan: Plan) -> StrategyQueries:
-        index = self.index
-        return await make_queries(
-            self.question,
-            plan,
-            self.model,
-            index.glossary,
-            index.embedder,
-        )
+        return await make_queries(self.question, plan, self.model, self.index.glossary)
 
     async def _ranked(self, queries: Sequence[Query]) -> Ranked:
         return await rank_passages(queries, self.plan, self.where, self.index)
 
     def _strategies(self) -> list[str]:
-        """Those that made the queries, each once."""
+        """Return those that made the queries, each once."""
         strategies = dict.fromkeys(query.strategy for query in self.asked.queries)
+        strategies.pop(OWN_WORDS, None)
         return list(strategies)
 
-    def _as_asked(self) -> str:
-        """What a reranker reads: the standalone question, unless that is of no use."""
+    def _rerank_text(self) -> str:
+        """Return the text for a reranker: the standalone question, unless that is of no use."""
         understood = self.model.understood
         if understood is None or UNAIDED.issuperset(self._strategies()):
             return self.question.text
         return understood.standalone
 
 
-def _cut_to_need(plan: Plan, contexts: int) -> Plan:
-    """Fewer passages where one settles the question, unless the plan says otherwise."""
-    is_set = "k" in plan.pinned or "k" in adaptive(plan)
-    if contexts != 1 or is_set or plan.k <= plan.k_simple:
-        return plan
-    return plan.model_copy(update={"k": plan.k_simple})
-
-
-def _unread_note(translation: Translation | None) -> tuple[str, ...]:
+def unread_note(translation: Translation | None) -> tuple[str, ...]:
     if translation is None or not translation.ideas:
         return ()
     language = translation.language
@@ -254,10 +234,10 @@ def _unread_note(translation: Translation | None) -> tuple[str, ...]:
 def find_passages(
     queries: Sequence[Query], plan: Plan, where: Filter, index: SearchParts
 ) -> SearchResult:
-    """What the queries find, without any model: nothing is written, reordered or walked."""
+    """Search without models: nothing is rewritten, reordered or walked."""
     ranked = blocking(rank_passages(queries, plan, where, index))
     return SearchResult(
-        evidence=_best_of(ranked.hits, plan.k),
+        evidence=best_of(ranked.hits, plan.k),
         queries=ranked.queries,
         rankings=ranked.rankings,
         seconds=ranked.seconds,
@@ -267,16 +247,16 @@ def find_passages(
     )
 
 
-def _best_of(ordered: Sequence[Hit], k: int) -> Evidence:
-    """The best k, each saying something of its own, with the floor under a country's rule."""
+def best_of(ordered: Sequence[Hit], k: int) -> Evidence:
+    """Return the best k distinct hits, with the global minimum under a country's rule."""
     distinct = without_copies(ordered, k)
-    kept = {hit.chunk.id for hit in distinct}
-    others = [hit for hit in ordered if hit.chunk.id not in kept]
+    distinct_ids = {hit.chunk.id for hit in distinct}
+    others = [hit for hit in ordered if hit.chunk.id not in distinct_ids]
     return by_scope(with_floor([*distinct, *others], k))
 
 
 def check_plan(plan: Plan) -> None:
-    """Raises UnknownName for what nothing here knows, rather than ignore it."""
+    """Raise UnknownName for strategies, rerankers and the like that are not installed."""
     reranker_of(plan.reranker)
     for name in plan.strategies:
         strategy_of(name)
@@ -296,7 +276,7 @@ class _StepClock:
         self._since = time.perf_counter()
 
     def lap(self, step: str) -> None:
-        """Gives the time since the last lap, or start, to a step."""
+        """Attribute the time since the last lap to a step."""
         now = time.perf_counter()
         if now - self._since > LEAST_SECONDS:
             self.seconds[step] = now - self._since

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ombud.index import Engine, Filter
 from ombud.retrieve.rerank.nearness import descending
 from ombud.retrieve.strategies.own_words import query_terms
-from ombud.retrieve.terms import chunk_terms
+from ombud.retrieve.weighting import chunk_terms
 from ombud.text import analyse, key_rows, named_row, numbers_in
 from ombud.types import Hit
 
@@ -30,27 +30,27 @@ async def with_named_rows(
 
     The part of a table with such a row takes the best place of the parts of its table, and then
     moves in front of hits that hold less of the question than the row alone."""
-    tables = list(dict.fromkeys(table for table in map(_table_of, hits) if table))
+    tables = list(dict.fromkeys(table for table in map(table_of, hits) if table))
     if not tables:
         return list(hits)
     others: Sequence[Hit] = ()
     if numbers_in(question):
         # A range need not hold the number itself, so that words do not lead to its part.
-        others = await _other_parts(_parts(hits, tables[0]), where, engine)
+        others = await other_parts(_parts(hits, tables[0]), where, engine)
     weights = await _weights(question, engine)
     ordered = list(hits)
     for table in tables:
         parts = [*_parts(ordered, table), *(others if table == tables[0] else ())]
         named = _named_row(question, parts)
         if named is not None:
-            _lead_table(named.part, parts, ordered)
+            lead_table(named.part, parts, ordered)
             _raise(named, ordered, weights)
     return list(descending(ordered)) if ordered != hits else ordered
 
 
-def _table_of(hit: Hit) -> Hashable:
-    """What the parts of one table share: document, headings and the head of the table; None where
-    there is no table."""
+def table_of(hit: Hit) -> Hashable:
+    """Return what the chunks of one table share: document, headings and table head. None if there
+    is no table."""
     chunk = hit.chunk
     for line in (chunk.header or chunk.text).split("\n"):
         if line.startswith("|"):
@@ -59,13 +59,13 @@ def _table_of(hit: Hit) -> Hashable:
 
 
 def _parts(hits: Sequence[Hit], table: Hashable) -> list[Hit]:
-    return [hit for hit in hits if _table_of(hit) == table]
+    return [hit for hit in hits if table_of(hit) == table]
 
 
-async def _other_parts(parts: Sequence[Hit], where: Filter, engine: Engine) -> list[Hit]:
+async def other_parts(parts: Sequence[Hit], where: Filter, engine: Engine) -> list[Hit]:
     """Find the other parts of the same table by its headings and its head."""
     chunk = parts[0].chunk
-    table = _table_of(parts[0])
+    table = table_of(parts[0])
     head = analyse(f"{' '.join(chunk.trail)} {table}", chunk.language)
     legs = await engine.search(" ".join(head), None, where, MOST_PARTS, "sparse")
     present = {hit.chunk.id for hit in parts}
@@ -73,13 +73,13 @@ async def _other_parts(parts: Sequence[Hit], where: Filter, engine: Engine) -> l
     for leg in legs:
         for chunk, _ in leg.hits:
             hit = parts[-1].model_copy(update={"chunk": chunk})
-            if chunk.id not in present and _table_of(hit) == table:
+            if chunk.id not in present and table_of(hit) == table:
                 others.append(hit)
     return others
 
 
 def _named_row(question: str, parts: Sequence[Hit]) -> _NamedRow | None:
-    """The row of a table that the question names; None where it names none."""
+    """Return the table row that the question names; None if it names none."""
     rows = []
     owners = []
     for part in parts:
@@ -95,10 +95,10 @@ def _named_row(question: str, parts: Sequence[Hit]) -> _NamedRow | None:
     return _NamedRow(part, frozenset(terms))
 
 
-def _lead_table(part: Hit, parts: Sequence[Hit], hits: list[Hit]) -> None:
+def lead_table(part: Hit, parts: Sequence[Hit], hits: list[Hit]) -> None:
     """Give a part the first place of its table among the hits; the others move down by one."""
-    table = _table_of(part)
-    places = [place for place, hit in enumerate(hits) if _table_of(hit) == table]
+    table = table_of(part)
+    places = [place for place, hit in enumerate(hits) if table_of(hit) == table]
     others = [hit for hit in parts if hit.chunk.id != part.chunk.id]
     for place, hit in zip(places, [part, *others], strict=False):
         hits[place] = hit
@@ -116,14 +116,14 @@ def _raise(named: _NamedRow, hits: list[Hit], weights: Mapping[str, float]) -> N
     while place:
         before = hits[place - 1]
         other = share(frozenset(chunk_terms(before.chunk)))
-        if other > own or (other == own and _table_of(before)):
+        if other > own or (other == own and table_of(before)):
             break
         place -= 1
     hits.insert(place, hits.pop(at))
 
 
 async def _weights(question: str, engine: Engine) -> dict[str, float]:
-    """Term of the question -> its inverse document frequency."""
+    """Return the inverse document frequency of each term of the question."""
     terms = list(dict.fromkeys(query_terms(question, engine)))
     stats = await engine.stats(terms)
     weights: dict[str, float] = {}

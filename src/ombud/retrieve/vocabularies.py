@@ -37,9 +37,8 @@ class Vocabularies:
         self._counting: _Counting | None = None
 
     def correct(self, text: str, where: Filter) -> Corrected:
-        """The text without its mistyped words; as typed while the words are still being counted.
-
-        Only words of documents that the reader of `where` may read are ever proposed."""
+        """Correct the typos of a text; unchanged while the vocabulary is still being counted. Only
+        words of documents that the reader of `where` may read are proposed."""
         language = message_language(text)
         if not _unknown(text, language, _english()):
             return Corrected(text)
@@ -49,7 +48,8 @@ class Vocabularies:
         return groups.correct(text, where, language)
 
     def ready(self, seconds: float = LONGEST_WAIT) -> bool:
-        """Whether the words of the index as it is now are counted within so many seconds."""
+        """Wait up to `seconds` until the words of the present index are counted, and tell whether
+        they are."""
         return self._groups(seconds) is not None
 
     def _groups(self, seconds: float) -> "_Groups | None":
@@ -70,7 +70,7 @@ class _Groups:
         self._examples: list[Chunk] = []
         self._counts: list[Counter[str]] = []
         self._places: dict[tuple[str, str, str], int] = {}
-        self._combined = lru_cache(maxsize=MOST_COMBINATIONS)(self._combine)
+        self._combined = lru_cache(maxsize=MOST_COMBINATIONS)(self.combine)
 
     def add(self, chunk: Chunk) -> None:
         readers = {key: sorted(values) for key, values in chunk.audience.items()}
@@ -79,7 +79,7 @@ class _Groups:
         if place == len(self._examples):
             self._examples.append(chunk)
             self._counts.append(Counter())
-        self._counts[place].update(_words_of(chunk))
+        self._counts[place].update(words_of(chunk))
 
     def correct(self, text: str, where: Filter, language: str) -> Corrected:
         anywhere = where.model_copy(update={"countries": None, "as_of": None})
@@ -94,7 +94,7 @@ class _Groups:
             proposed = self._combined(tuple(own), language)
         return correct_spelling(text, _unknown(text, language, vocabulary), proposed)
 
-    def _combine(self, places: Sequence[int], language: str) -> Vocabulary:
+    def combine(self, places: Sequence[int], language: str) -> Vocabulary:
         counts: Counter[str] = Counter()
         for place in places:
             counts.update(self._counts[place])
@@ -145,6 +145,6 @@ def _unknown(text: str, language: str, vocabulary: Vocabulary) -> list[str]:
     return [word for word in words if word.lower() not in everyday_words()]
 
 
-def _words_of(chunk: Chunk) -> Iterator[str]:
+def words_of(chunk: Chunk) -> Iterator[str]:
     parts: Sequence[str] = (chunk.title, *chunk.trail, chunk.header, chunk.text)
     return surface_words(" ".join(parts).lower())

@@ -1,11 +1,11 @@
-"""TF-IDF in place of BM25 on the sparse side, as Wombat had it."""
+"""Index terms of passages, and TF-IDF in place of BM25 on the sparse side, as Wombat had it."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping
 
 from ombud.index import Engine, Leg
-from ombud.retrieve.terms import chunk_terms
+from ombud.text import analyse, remembered
 from ombud.types import Chunk
 
 CANDIDATES = 1000
@@ -13,21 +13,18 @@ CANDIDATES = 1000
 
 
 async def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
-    """The leg in the order of the cosine of TF-IDF vectors over the question's terms and the whole
-    chunk.
+    """Order the leg by the cosine of TF-IDF vectors: Salton, Buckley, 1988, with the smoothing of
+    scikit-learn.
 
-    Weights are (1 + ln tf) x (ln((1 + N) / (1 + n)) + 1) with vectors of length 1: Salton, Buckley,
-    1988, with the smoothing of scikit-learn. The length of a chunk's vector counts its terms of the
-    question exactly and the others as held by one chunk in a hundred: their own frequencies would
-    cost a look-up each.
-    """
-    asked = Counter(terms.split())
-    stats = await engine.stats(list(asked))
+    Weights are (1 + ln tf) x (ln((1 + N) / (1 + n)) + 1). A chunk's other terms count as held by
+    one chunk in a hundred, because looking up each frequency would be slow."""
+    question_counts = Counter(terms.split())
+    stats = await engine.stats(list(question_counts))
     idf: dict[str, float] = {}
     for term, holders in stats.documents_with.items():
         idf[term] = _idf(stats.chunks, holders)
     otherwise = _idf(stats.chunks, stats.chunks // 100)
-    query = _weights(asked, idf, otherwise)
+    query = _weights(question_counts, idf, otherwise)
     query_length = _length(query)
     scored: list[tuple[Chunk, float]] = []
     for chunk, _ in leg.hits:
@@ -42,7 +39,7 @@ async def by_tfidf(leg: Leg, terms: str, engine: Engine) -> Leg:
 
 
 def _weights(counts: Counter[str], idf: Mapping[str, float], otherwise: float) -> dict[str, float]:
-    """Term -> (1 + ln tf) x idf; `otherwise` is the idf of terms that the question has not."""
+    """Weight terms by (1 + ln tf) x idf; `otherwise` is the idf of terms outside the question."""
     weights: dict[str, float] = {}
     for term, count in counts.items():
         frequency = 1 + math.log(count)
@@ -56,3 +53,15 @@ def _length(weights: Mapping[str, float]) -> float:
 
 def _idf(chunks: int, holders: int) -> float:
     return math.log((1 + chunks) / (1 + holders)) + 1
+
+
+def chunk_terms(chunk: Chunk) -> tuple[str, ...]:
+    """Index terms of a passage with its headings and, of a table, its header; repeated as they
+    are."""
+    lines = (*chunk.trail, chunk.header, chunk.text)
+    return _terms(lines, chunk.language)
+
+
+@remembered(2048)
+def _terms(lines: tuple[str, ...], language: str) -> tuple[str, ...]:
+    return tuple(analyse("\n".join(lines), language))

@@ -1,22 +1,23 @@
 """Every setting: `ombud.toml` of the workspace, `OMBUD_*` variables over it, flags over both."""
 
-from ombud.settings.channels import TeamsSettings
+from ombud.settings.channels import SlackSettings, TeamsSettings
 from ombud.settings.flags import FLAGS, Flags
 from ombud.settings.handoff import (
     AdvisorSettings,
     HandoffSettings,
     MailSettings,
-    MatrixSettings,
     SalesforceSettings,
+    TicketSettings,
     WebhookSettings,
     opening_times,
 )
 from ombud.settings.identity import IdentitySettings
-from ombud.settings.loading import FILE, Settings, find_home, index_for, load, rows
+from ombud.settings.loading import FILE, Settings, find_home, index_for, load, open_settings, rows
 from ombud.settings.places import (
     PLACES,
     Arxiv,
     Confluence,
+    DriveFolders,
     Folder,
     PluginSource,
     SharePoint,
@@ -34,10 +35,10 @@ from ombud.settings.sections import (
     ModelRole,
     ModelSettings,
     PlanOverlay,
-    PublishSettings,
     Section,
     SensitivePolicy,
 )
+from ombud.settings.target import PublishSettings, TargetSettings
 from ombud.settings.variants import Planned, check_plans, plan_for
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "Arxiv",
     "Confluence",
     "DocumentSettings",
+    "DriveFolders",
     "Experiment",
     "Flags",
     "Folder",
@@ -57,7 +59,6 @@ __all__ = [
     "IdentitySettings",
     "IndexSettings",
     "MailSettings",
-    "MatrixSettings",
     "ModelRole",
     "ModelSettings",
     "PlanOverlay",
@@ -69,8 +70,11 @@ __all__ = [
     "SensitivePolicy",
     "Settings",
     "SharePoint",
+    "SlackSettings",
     "SourceSettings",
+    "TargetSettings",
     "TeamsSettings",
+    "TicketSettings",
     "Web",
     "WebhookSettings",
     "Wikipedia",

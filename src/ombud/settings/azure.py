@@ -21,6 +21,8 @@ REMOTE = ("plan", "country", "persona", "experiment")
 """What may stand in App Configuration: what counts in a running server."""
 SECONDS = 10
 """For each request."""
+REFRESH_SECONDS = 30
+"""Between two looks at App Configuration."""
 
 
 class AzureSettings(Section):
@@ -35,9 +37,6 @@ class AzureSettings(Section):
         "`ombud:country:GB:plan:mode`… win over this file.",
     )
     label: str = Field("", description="Label of the keys that count; empty = those without one.")
-    refresh_seconds: float = Field(
-        30, ge=1, description="Seconds between two looks at App Configuration."
-    )
 
     @field_validator("key_vault", "app_configuration")
     @classmethod
@@ -52,43 +51,43 @@ def read_vault(settings: AzureSettings, environment: MutableMapping[str, str]) -
     BadSetting for a secret that cannot be read, SetupError without the extra."""
     if not settings.key_vault:
         return
-    named = {name: environment[name] for name in sorted(environment) if _names_secret(name)}
+    named = {name: environment[name] for name in sorted(environment) if names_secret(name)}
     for variable, secret in named.items():
         name = variable.removesuffix(ENDING)
         if name not in environment:
-            environment[name] = _secret(settings.key_vault, variable, secret)
+            environment[name] = read_secret(settings.key_vault, variable, secret)
         if name.upper().startswith(OWN):
             del environment[variable]  # it is no setting itself
 
 
-def _names_secret(variable: str) -> bool:
+def names_secret(variable: str) -> bool:
     return variable.endswith(ENDING) and is_secret(variable.removesuffix(ENDING))
 
 
-def _secret(vault: str, variable: str, name: str) -> str:
+def read_secret(vault: str, variable: str, name: str) -> str:
     try:
         from azure.core.exceptions import AzureError
         from azure.identity import DefaultAzureCredential
         from azure.keyvault.secrets import SecretClient
     except ModuleNotFoundError as missing:
-        raise _missing() from missing
+        raise missing_packages() from missing
     try:
         with (
             DefaultAzureCredential() as credential,
             SecretClient(vault, credential, **_patience()) as client,
         ):
-            held = client.get_secret(name).value
+            value = client.get_secret(name).value
     except (AzureError, ValueError) as wrong:
         raise BadSetting(
             f"{variable} names a secret that cannot be read: {type(wrong).__name__}.",
             hint=f"Check its name, and whether this machine may read secrets of {vault}.",
         ) from wrong
-    return held or ""
+    return value or ""
 
 
 def read_remote(settings: AzureSettings) -> dict[str, Any]:
-    """What stands in App Configuration, nested as in the file; empty where none is set. Raises
-    BadSetting where it cannot be read or holds what is no flag, SetupError without the extra."""
+    """Read App Configuration, nested as in the file; empty if none is set. Raises BadSetting if it
+    is unreadable or has keys other than flags, SetupError without the extra."""
     if not settings.app_configuration:
         return {}
     try:
@@ -96,18 +95,18 @@ def read_remote(settings: AzureSettings) -> dict[str, Any]:
         from azure.core.exceptions import AzureError
         from azure.identity import DefaultAzureCredential
     except ModuleNotFoundError as missing:
-        raise _missing() from missing
+        raise missing_packages() from missing
     place = settings.app_configuration
     try:
         with (
             DefaultAzureCredential() as credential,
             AzureAppConfigurationClient(place, credential, **_patience()) as client,
         ):
-            found = client.list_configuration_settings(
+            rows = client.list_configuration_settings(
                 key_filter=f"{PREFIX}*", label_filter=settings.label or "\0"
             )
-            return _nested(
-                (one.key or "", one.value or "", one.content_type or "") for one in found
+            return nest_rows(
+                (one.key or "", one.value or "", one.content_type or "") for one in rows
             )
     except (AzureError, ValueError) as wrong:
         raise BadSetting(
@@ -116,10 +115,10 @@ def read_remote(settings: AzureSettings) -> dict[str, Any]:
         ) from wrong
 
 
-def _nested(found: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """found: (key, value, type of its content)."""
+def nest_rows(rows: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """Nest (key, value, content type) rows."""
     tree: dict[str, Any] = {}
-    for key, value, media in found:
+    for key, value, media in rows:
         *above, last = key.removeprefix(PREFIX).split(":")
         if not above or above[0] not in REMOTE:
             raise BadSetting(
@@ -148,7 +147,7 @@ def _patience() -> dict[str, Any]:
     return {"connection_timeout": SECONDS, "read_timeout": SECONDS, "retry_total": 2}
 
 
-def _missing() -> SetupError:
+def missing_packages() -> SetupError:
     return SetupError(
         "[azure] needs packages that are not installed.", hint="pip install 'ombud[azure]'"
     )
@@ -157,7 +156,7 @@ def _missing() -> SetupError:
 class RemoteState(NamedTuple):
     version: int
     """Counts changes."""
-    held: Mapping[str, Any]
+    flags: Mapping[str, Any]
     note: str
     """Why the last look failed; empty when it did not."""
 
@@ -169,31 +168,31 @@ class RemoteFlags:
     def __init__(
         self,
         settings: AzureSettings,
-        held: Mapping[str, Any],
+        flags: Mapping[str, Any],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """held: what the settings were read with."""
+        """Start from the flags that the settings were loaded with."""
         self._settings = settings
         self._clock = clock
-        self._state = RemoteState(0, held, "")
-        self._next = clock() + settings.refresh_seconds
+        self._state = RemoteState(0, flags, "")
+        self._next = clock() + REFRESH_SECONDS
         self._thread: threading.Thread | None = None
 
     def state(self) -> RemoteState:
-        """Begins a look where one is due."""
+        """Return the state, and begin a poll if one is due."""
         is_looking = self._thread is not None and self._thread.is_alive()
         if self._settings.app_configuration and self._clock() >= self._next and not is_looking:
-            self._next = self._clock() + self._settings.refresh_seconds
+            self._next = self._clock() + REFRESH_SECONDS
             self._thread = threading.Thread(target=self.look, daemon=True)
             self._thread.start()
         return self._state
 
     def look(self) -> None:
-        """Now, in this thread."""
+        """Poll now, on this thread."""
         before = self._state
         try:
-            held = read_remote(self._settings)
+            flags = read_remote(self._settings)
         except (BadSetting, SetupError) as failed:
             self._state = before._replace(note=f"{failed} The flags stay as they were.")
             return
-        self._state = RemoteState(before.version + (held != before.held), held, "")
+        self._state = RemoteState(before.version + (flags != before.flags), flags, "")

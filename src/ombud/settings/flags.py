@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from ombud.errors import OmbudError
 from ombud.settings.azure import RemoteFlags
-from ombud.settings.loading import FILE, Settings, load
+from ombud.settings.loading import FILE, Settings, open_settings
 
 FLAGS = ("plan", "country", "persona", "experiment")
 """Sections that are taken over while a server runs; behind the others stand parts that are open
 already."""
 PAUSE = 0.5
 """Seconds between two looks at the file."""
-MOST_SAID = 8
+MOST_LISTED = 8
 
 FileSignature = tuple[int, int, int] | None
 
@@ -30,31 +30,29 @@ class Signature(NamedTuple):
 
 
 class Flags:
-    """The settings of the workspace `home` as they are now; raises BadSetting when they are wrong
-    at the beginning.
+    """The present settings of the workspace `home`, safe to use from several threads. Raises
+    BadSetting if they are wrong at the start; a later error keeps the settings.
 
-    Later a wrong file, or none, leaves the settings as they were. Safe to use from several threads.
-
-    given: values that win over the file, as for `load`. check: raises OmbudError for what cannot be
-    judged here, such as a strategy that does not exist. on_change: gets one line for each change.
-    clock: seconds that only grow."""
+    overrides: values that win over the file, as for `load`. check: raises OmbudError for what
+    cannot be judged here, such as a strategy that does not exist. on_change: gets one line for each
+    change. clock: a monotonic clock in seconds."""
 
     def __init__(
         self,
         home: Path,
-        given: Mapping[str, Any] | None = None,
+        overrides: Mapping[str, Any] | None = None,
         *,
         check: Callable[[Settings], None] = lambda _: None,
         on_change: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.home = home
-        self._given = dict(given or {})
+        self._overrides = dict(overrides or {})
         self._check = check
         self._on_change = on_change
         self._clock = clock
         self._lock = threading.Lock()
-        file = _file_signature(home / FILE)
+        file = file_signature(home / FILE)
         self._settings = self._read(None)
         self._remote = RemoteFlags(self._settings.azure, self._settings.remote, clock)
         self._remote_note = ""
@@ -64,8 +62,8 @@ class Flags:
         """What stands in the file and does not count, and why; empty when all of it counts."""
 
     def current(self) -> Settings:
-        """The settings of now. Looks at the file twice a second at most, and reads it only when it
-        changed."""
+        """Return the present settings. The file is looked at twice a second at most, and read only
+        after a change."""
         # Who comes while another thread looks does not wait for it, and gets what was true until
         # now.
         if self._clock() >= self._next and self._lock.acquire(blocking=False):
@@ -78,8 +76,8 @@ class Flags:
         return self._settings
 
     def _read(self, remote: Mapping[str, Any] | None) -> Settings:
-        """remote: of App Configuration; None = look there."""
-        settings = load(self.home, self._given, remote)
+        """Read the settings. remote: flags of App Configuration; None polls it."""
+        settings = open_settings(self.home, self._overrides, remote)
         self._check(settings)
         return settings
 
@@ -94,7 +92,7 @@ class Flags:
             self._seen = seen
             return self._noted(f"{FILE} is not there any more; the settings stay as they were.")
         try:
-            read = self._read(self._remote.state().held)
+            read = self._read(self._remote.state().flags)
         except OmbudError as wrong:
             place = FILE if seen.file != self._seen.file else "App Configuration"
             messages = self._noted(
@@ -108,10 +106,10 @@ class Flags:
         return messages
 
     def _signature(self) -> Signature:
-        return Signature(_file_signature(self.home / FILE), self._remote.state().version)
+        return Signature(file_signature(self.home / FILE), self._remote.state().version)
 
     def _remote_news(self) -> list[str]:
-        """Whether App Configuration can be read, where that changed."""
+        """Return a line if App Configuration became readable or unreadable."""
         note = self._remote.state().note
         if note == self._remote_note:
             return []
@@ -123,11 +121,11 @@ class Flags:
         had_note = bool(self.note)
         self._settings = old.model_copy(update={name: getattr(read, name) for name in FLAGS})
         lines: list[str] = []
-        changed = _changed(old, self._settings)
+        changed = describe_changes(old, self._settings)
         if changed:
             lines.append(f"settings read again: {changed}")
         waiting = ""
-        later = sorted(_restarts(self._settings, read))
+        later = sorted(keys_needing_restart(self._settings, read))
         if later:
             keys = ", ".join(later)
             waiting = f"{FILE}: {keys} changed too, which counts after a restart."
@@ -142,7 +140,7 @@ class Flags:
         return new
 
 
-def _file_signature(path: Path) -> FileSignature:
+def file_signature(path: Path) -> FileSignature:
     try:
         status = path.stat()
     except OSError:
@@ -150,31 +148,33 @@ def _file_signature(path: Path) -> FileSignature:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _changed(old: Settings, new: Settings) -> str:
-    """Such as `plan.k 8 -> 5, experiment.hyde.share 0.1 -> 0`; empty where nothing changed."""
-    before = dict(_flat(old.model_dump(mode="json", include=set(FLAGS))))
-    after = dict(_flat(new.model_dump(mode="json", include=set(FLAGS))))
+def describe_changes(old: Settings, new: Settings) -> str:
+    """Describe changes, such as `plan.k 8 -> 5, experiment.hyde.share 0.1 -> 0`; empty if there are
+    none."""
+    before = dict(flatten(old.model_dump(mode="json", include=set(FLAGS))))
+    after = dict(flatten(new.model_dump(mode="json", include=set(FLAGS))))
     changes: list[str] = []
     for key in dict.fromkeys((*before, *after)):
         then, now = before.get(key, "unset"), after.get(key, "unset")
         if then != now:
             changes.append(f"{key} {then} -> {now}")
-    shown = changes[:MOST_SAID]
-    if len(changes) > MOST_SAID:
-        shown.append(f"and {len(changes) - MOST_SAID} more")
-    return ", ".join(shown)
+    listed = changes[:MOST_LISTED]
+    if len(changes) > MOST_LISTED:
+        listed.append(f"and {len(changes) - MOST_LISTED} more")
+    return ", ".join(listed)
 
 
-def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+def flatten(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     for key, value in tree.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{above}{key}.")
+            yield from flatten(value, f"{above}{key}.")
         else:
             yield above + key, json.dumps(value, ensure_ascii=False)
 
 
-def _restarts(running: Settings, read: Settings) -> Iterator[str]:
-    """Keys that differ outside of the flags. Only their names: a value may hold a password."""
+def keys_needing_restart(running: Settings, read: Settings) -> Iterator[str]:
+    """Return the changed keys that need a restart. Values are left out: they may contain a
+    password."""
     for section in set(Settings.model_fields) - set(FLAGS):
         before, after = getattr(running, section), getattr(read, section)
         if isinstance(before, tuple):

@@ -1,4 +1,5 @@
-"""When a person takes over, where advisors work, and when they are there: `[handoff]`."""
+"""When a person takes over, where advisors work, and when they are there: `[handoff]`,
+`[tickets]` and `[mail]`."""
 
 import re
 from datetime import date, time
@@ -13,23 +14,23 @@ _HOURS = re.compile(r"^(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d:\d\d)-(\d\d:\d\d)$"
 
 
 def opening_times(written: str) -> dict[int, tuple[time, time]]:
-    """Weekday (Monday = 0) -> when it opens and closes. `mon-fri 09:00-17:00, sat 10:00-12:00`;
-    a span without days is every day's. Raises ValueError."""
+    """Parse `mon-fri 09:00-17:00, sat 10:00-12:00` into opening and closing time by weekday (Monday
+    = 0); a span without days holds for every day. Raises ValueError."""
     times: dict[int, tuple[time, time]] = {}
     for span in written.lower().split(","):
-        found = _HOURS.match(" ".join(span.split()))
-        if not found:
+        match = _HOURS.match(" ".join(span.split()))
+        if not match:
             raise ValueError(f"`{span.strip()}` is not written like mon-fri 09:00-17:00")
-        first, last, opens, closes = found.groups()
+        first, last, opens, closes = match.groups()
         begin, end = time.fromisoformat(opens), time.fromisoformat(closes)
         if begin >= end:
             raise ValueError(f"`{span.strip()}` ends before it begins")
-        for day in _days(first, last):
+        for day in parse_days(first, last):
             times[day] = (begin, end)
     return times
 
 
-def _days(first: str | None, last: str | None) -> list[int]:
+def parse_days(first: str | None, last: str | None) -> list[int]:
     if first is None:
         return list(range(7))
     for name in (first, last or first):
@@ -54,7 +55,7 @@ class AdvisorSettings(Section):
 
 
 class CountryHandoff(Section):
-    """What differs in one country."""
+    """The handoff settings of one country."""
 
     hours: str | None = Field(None, description="Working hours there.")
     closed: tuple[date, ...] | None = Field(None, description="Days off there.")
@@ -70,22 +71,16 @@ class SalesforceSettings(Section):
     url: str = Field("", description="https://DOMAIN.my.salesforce-scrt.com of the organisation.")
     organisation: str = Field("", description="Organisation id, 15 or 18 characters.")
     deployment: str = Field("", description="Developer name of the embedded service deployment.")
-    token_env: str = Field(
+    key_env: str = Field(
         "",
-        description="Environment variable with a signed customer identity JWT; empty = nobody "
-        "signs in there.",
+        description="Environment variable with the private key (RSA, PEM) that signs a token for "
+        "each person (User Verification there); empty = nobody signs in there.",
     )
+    key_id: str = Field("", description="Id (`kid`) of that key in the key set there.")
+    issuer: str = Field("ombud", description="Issuer (`iss`) of the tokens in the key set there.")
     routing: dict[str, str] = Field(
         {"reason": "reason", "country": "country", "topic": "topic"},
         description="What we know of a hand-over -> the routing attribute that carries it.",
-    )
-
-
-class MatrixSettings(Section):
-    url: str = Field("", description="Homeserver, such as https://matrix.example.org.")
-    token_env: str = Field("MATRIX_TOKEN", description="Environment variable with our token.")
-    advisors: tuple[str, ...] = Field(
-        (), description="Matrix users who are invited to each room, such as @ana:example.org."
     )
 
 
@@ -101,16 +96,13 @@ class NotifySettings(Section):
     secret_env: str = Field(
         "NOTIFY_SECRET", description="Environment variable with the secret that it is signed by."
     )
-    after_seconds: int = Field(
-        60, ge=0, description="How long somebody waits before advisors who are away are told."
-    )
 
 
 class HandoffSettings(Section):
     desk: str = Field(
         "desk",
-        description="Where advisors work: desk (built in), salesforce, matrix, webhook; none = "
-        "answers name a contact.",
+        description="Where advisors work: desk (built in), salesforce, webhook, or the name of a "
+        "plugin's, such as matrix; none = answers name a contact.",
     )
     hours: str = Field(
         "", description="Working hours, such as mon-fri 09:00-17:00; empty = at all times."
@@ -139,7 +131,9 @@ class HandoffSettings(Section):
     salesforce: SalesforceSettings = Field(
         SalesforceSettings(), description="Messaging for In-App and Web of Salesforce."
     )
-    matrix: MatrixSettings = Field(MatrixSettings(), description="A Matrix homeserver.")
+    matrix: dict[str, Any] = Field(
+        {}, description="A Matrix homeserver; the package ombud-matrix reads these."
+    )
     webhook: WebhookSettings = Field(WebhookSettings(), description="Any other system.")
     options: dict[str, Any] = Field({}, description="Settings of a plugin's desk.")
 
@@ -167,3 +161,57 @@ class MailSettings(Section):
         "SMTP_PASSWORD", description="Environment variable with its password."
     )
     sender: str = Field("", description="Address that mails come from.")
+
+
+class TicketSettings(Section):
+    """The ticket system that takes requests out of hours or by choice."""
+
+    system: str = Field(
+        "",
+        description="servicenow, jira (Jira Service Management), zendesk, or the name of a "
+        "plugin's; empty = none.",
+    )
+    url: str = Field("", description="Its address, such as https://example.service-now.com.")
+    team: str = Field("HR", description="Who answers there, as employees are told.")
+    user: str = Field(
+        "",
+        description="Account that signs in by password or API token; empty = `client`, or the "
+        "secret is a token by itself.",
+    )
+    client: str = Field(
+        "", description="Id of an OAuth client with client credentials, in place of `user`."
+    )
+    token_url: str = Field(
+        "", description="Where the OAuth client gets its token; empty = the system's own address."
+    )
+    secret_env: str = Field(
+        "TICKETS_SECRET",
+        description="Environment variable with the password, API token or client secret.",
+    )
+    webhook_env: str = Field(
+        "TICKETS_WEBHOOK_SECRET",
+        description="Environment variable with the secret that Jira or Zendesk signs webhooks by.",
+    )
+    queue: str = Field(
+        "",
+        description="ServiceNow: table, empty = sn_hr_core_case; Jira: id of the service desk; "
+        "Zendesk: id of the group, empty = as its triggers decide.",
+    )
+    request_type: str = Field("", description="Jira: id of the request type.")
+    fields: dict[str, str] = Field(
+        {}, description="Further fields of a new ticket, such as hr_service of ServiceNow."
+    )
+    link: str = Field(
+        "",
+        description="Address of a ticket for employees, with {number} and {id}; empty = the "
+        "system's own portal.",
+    )
+    poll_seconds: float = Field(
+        60.0, gt=0, description="Seconds between two looks at a ticket; longer while it is quiet."
+    )
+    settle_seconds: float = Field(
+        30.0,
+        ge=0,
+        description="Seconds after a lost reply until what the system does not list is sent again.",
+    )
+    timeout_seconds: float = Field(15.0, gt=0, description="Longest wait for a reply.")

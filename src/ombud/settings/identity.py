@@ -59,9 +59,24 @@ class IdentitySettings(Section):
         "something.",
     )
 
+    graph: str = Field(
+        "https://graph.microsoft.com",
+        description="Address of Microsoft Graph, which names the groups of somebody who is in more "
+        "than a token of Entra ID holds.",
+    )
+    scim_token_env: str = Field(
+        "",
+        description="Environment variable with the token by which a directory provisions people "
+        "and groups at /scim/v2 (SCIM 2.0); empty = none does.",
+    )
+    manager_role: str = Field(
+        "",
+        description="Role of whoever the directory names as somebody's manager; empty = none.",
+    )
+
     @field_validator("claims")
     @classmethod
-    def _known_claims(cls, claims: dict[str, str]) -> dict[str, str]:
+    def _check_claims(cls, claims: dict[str, str]) -> dict[str, str]:
         for name in claims:
             if name not in CLAIMED:
                 raise ValueError(f"`{name}` is none of {', '.join(CLAIMED)}")
@@ -71,6 +86,9 @@ class IdentitySettings(Section):
     def _whole(self) -> "IdentitySettings":
         if self.kind == "oidc" and not (self.issuer and self.client_id):
             raise ValueError("`oidc` needs issuer and client_id")
-        if self.issuer and not self.issuer.startswith(("https://", "http://127.0.0.1:")):
-            raise ValueError("the issuer must be an https:// address")
+        for address in filter(None, (self.issuer, self.graph)):
+            if not address.startswith(("https://", "http://127.0.0.1:")):
+                raise ValueError(f"`{address}` must be an https:// address")
+        if self.scim_token_env and self.kind == "none":
+            raise ValueError("scim_token_env needs kind = local or oidc: nobody signs in yet")
         return self

@@ -5,10 +5,11 @@ A misspelt key or variable is an error that names the nearest one. API keys of m
 in the environment variables those providers define; they are never settings."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -29,10 +30,11 @@ from pydantic_settings import (
 
 from ombud.errors import BadSetting, OmbudError
 from ombud.masking import mask_values
-from ombud.proxies import bypass_proxies_of
+from ombud.private_files import make_private_folder
+from ombud.proxies import bypass_proxies_of, take_proxy, trust_authority
 from ombud.settings.azure import AzureSettings, read_remote, read_vault
-from ombud.settings.channels import TeamsSettings
-from ombud.settings.handoff import HandoffSettings, MailSettings
+from ombud.settings.channels import SlackSettings, TeamsSettings
+from ombud.settings.handoff import HandoffSettings, MailSettings, TicketSettings
 from ombud.settings.identity import IdentitySettings
 from ombud.settings.places import UNKNOWN_KIND, Source, kind_of, kinds, place_of
 from ombud.settings.plans import NOT_SERVED, choices_of, nearest, path_of
@@ -45,16 +47,15 @@ from ombud.settings.sections import (
     Experiment,
     GeneralSettings,
     IndexSettings,
-    LabSettings,
     ModelSettings,
     PlanOverlay,
-    PublishSettings,
     StoreSettings,
     SyncSettings,
     by_country,
     by_name,
 )
-from ombud.settings.server import ServerSettings
+from ombud.settings.server import NetworkSettings, ServerSettings
+from ombud.settings.target import LabSettings, PublishSettings, TargetSettings
 from ombud.types import Plan
 
 FILE = "ombud.toml"
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
         validate_default=True,
     )
     general: GeneralSettings = GeneralSettings()
+    network: NetworkSettings = NetworkSettings()
     server: ServerSettings = ServerSettings()
     identity: IdentitySettings = IdentitySettings()
     store: StoreSettings = StoreSettings()
@@ -87,9 +89,12 @@ class Settings(BaseSettings):
     sync: SyncSettings = SyncSettings()
     audit: AuditSettings = AuditSettings()
     lab: LabSettings = LabSettings()
+    target: TargetSettings = TargetSettings()
     publish: PublishSettings = PublishSettings()
     handoff: HandoffSettings = HandoffSettings()
+    tickets: TicketSettings = TicketSettings()
     mail: MailSettings = MailSettings()
+    slack: SlackSettings = SlackSettings()
     teams: TeamsSettings = TeamsSettings()
     azure: AzureSettings = AzureSettings()
     plan: Plan = Plan()
@@ -113,8 +118,13 @@ class Settings(BaseSettings):
 
     @property
     def remote(self) -> Mapping[str, Any]:
-        """What of it App Configuration has said."""
+        """Return the part of it from App Configuration."""
         return self._remote
+
+    @property
+    def has_desk(self) -> bool:
+        """Tell whether people can be handed over, to advisors or as a ticket."""
+        return self.handoff.desk != "none" or bool(self.tickets.system)
 
     @model_validator(mode="after")
     def _distinct_sources(self) -> "Settings":
@@ -145,7 +155,7 @@ class Settings(BaseSettings):
 
 
 class _Layers(NamedTuple):
-    """What settings are made of beside the environment."""
+    """The layers of the settings beside the environment."""
 
     flags: Mapping[str, Any]
     path: Path | None
@@ -153,7 +163,32 @@ class _Layers(NamedTuple):
     """Of App Configuration."""
 
 
+class FirstSettings(NamedTuple):
+    """What the other layers of the settings depend on."""
+
+    path: Path | None
+    """The settings file of the workspace, if it has one."""
+    azure: AzureSettings
+    network: NetworkSettings
+
+
+SectionKind = TypeVar("SectionKind", AzureSettings, NetworkSettings)
 _layers: ContextVar[_Layers] = ContextVar("_layers", default=_Layers({}, None, {}))  # noqa: B039
+
+
+def take_network(network: NetworkSettings, home: Path | None) -> None:
+    """Let all clients of this process take the proxy and trust the authority of the settings."""
+    take_proxy(network.proxy, network.no_proxy)
+    if network.ca_file:
+        place = (home or Path()) / ".ombud"
+        try:
+            make_private_folder(place)
+            trust_authority((home or Path()) / network.ca_file, place / "ca.pem")
+        except OSError as wrong:
+            raise BadSetting(
+                f"network.ca_file = `{network.ca_file}` cannot be used: {wrong.strerror or wrong}.",
+                hint="It is a PEM file with the certificate of your authority.",
+            ) from wrong
 
 
 def load(
@@ -167,22 +202,24 @@ def load(
     flags: nested values that win over everything, such as {"server": {"port": 9000}}. remote: what
     App Configuration holds, where that was read already.
     """
-    read_secret_files(os.environ)
-    path = home / FILE if home and (home / FILE).is_file() else None
-    if path:
-        _check_readable(path)
-    azure = _azure_of(path)
-    read_vault(azure, os.environ)
-    _check_variables()
-    layers = _Layers(flags or {}, path, read_remote(azure) if remote is None else remote)
+    return load_all(first_settings(home), flags, remote)
+
+
+def load_all(
+    first: FirstSettings, flags: Mapping[str, Any] | None, remote: Mapping[str, Any] | None
+) -> Settings:
+    read_vault(first.azure, os.environ)
+    check_variables()
+    layers = _Layers(
+        flags or {}, first.path, read_remote(first.azure) if remote is None else remote
+    )
     token = _layers.set(layers)
     try:
         settings = Settings()
-        settings._file, settings._remote = path, layers.remote
-        bypass_proxies_of(settings.model_dump())
+        settings._file, settings._remote = first.path, layers.remote
         return settings
     except ValidationError as wrong:
-        raise _explain(wrong, _trees(layers)) from wrong
+        raise explain_error(wrong, _trees(layers)) from wrong
     except OmbudError:  # a plugin that does not load
         raise
     except Exception as wrong:  # pydantic-settings wraps bad JSON in variables in its own error
@@ -193,28 +230,61 @@ def load(
         _layers.reset(token)
 
 
-def _azure_of(path: Path | None) -> AzureSettings:
-    """That section alone, which says where others come from. What is wrong with it is said with
-    all the others."""
-    said: dict[str, Any] = {}
+def open_settings(
+    home: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    remote: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Load the settings that this process works by, its ways out of the network included. Takes and
+    raises what `load` does."""
+    first = first_settings(home)
+    # Key Vault and App Configuration, which hold settings, may be reached only by the proxy, but
+    # not what signs this machine in.
+    take_network(first.network, home)
+    bypass_proxies_of([os.environ.get("IDENTITY_ENDPOINT", ""), first.azure.model_dump()])
+    settings = load_all(first, flags, remote)
+    if settings.network != first.network:
+        take_network(settings.network, home)
+    others = settings.model_dump()
+    others["network"].pop("proxy")  # the proxy itself is no place to be reached past it
+    bypass_proxies_of(others)
+    return settings
+
+
+def first_settings(home: Path | None) -> FirstSettings:
+    """Load from file and environment what the other layers depend on. Raises BadSetting for a file
+    that is no TOML; other errors are reported with all the others."""
+    read_secret_files(os.environ)
+    path = home / FILE if home and (home / FILE).is_file() else None
+    if path:
+        check_readable(path)
+    trees: list[Mapping[str, Any]] = []
     for source in (TomlConfigSettingsSource(Settings, path), EnvSettingsSource(Settings)):
-        try:
-            held = source().get("azure")
-        except Exception:  # noqa: BLE001 - as above
-            held = None
-        if isinstance(held, Mapping):
-            said |= without_removed(held, FILE, ["azure"])
+        with suppress(Exception):  # reported when all settings are loaded
+            trees.append(source())
+    azure = section_in(trees, "azure", AzureSettings)
+    return FirstSettings(path, azure, section_in(trees, "network", NetworkSettings))
+
+
+def section_in(
+    trees: Iterable[Mapping[str, Any]], name: str, kind: type[SectionKind]
+) -> SectionKind:
+    merged: dict[str, Any] = {}
+    for tree in trees:
+        section = tree.get(name)
+        if isinstance(section, Mapping):
+            merged |= without_removed(section, FILE, [name])
     try:
-        return AzureSettings(**said)
+        return kind(**merged)
     except ValidationError:
-        return AzureSettings()
+        return kind()
 
 
-def find_home(given: Path | None = None) -> Path | None:
-    """The workspace: what was given, OMBUD_HOME, or the nearest parent folder with ombud.toml; None
-    if none."""
-    if given:
-        return given.expanduser().resolve()
+def find_home(home: Path | None = None) -> Path | None:
+    """Return the workspace: the explicit path, OMBUD_HOME, or the nearest parent folder with
+    ombud.toml; None if there is none."""
+    if home:
+        return home.expanduser().resolve()
     if named := os.environ.get("OMBUD_HOME"):
         return Path(named).expanduser().resolve()
     here = Path.cwd().resolve()
@@ -225,8 +295,8 @@ def find_home(given: Path | None = None) -> Path | None:
 
 
 def index_for(settings: Settings, source: str) -> IndexSettings:
-    """How the documents of a source are cut: [index], with the source's own chunker where it has
-    one."""
+    """Return how to chunk the documents of a source: [index], with the source's own chunker if it
+    has one."""
     for place in settings.source:
         if place.name == source and place.chunker:
             return settings.index.model_copy(update={"chunker": place.chunker})
@@ -236,20 +306,20 @@ def index_for(settings: Settings, source: str) -> IndexSettings:
 def rows(
     settings: Settings, flags: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, Any, str]]:
-    """(key, value, origin) of every setting, passwords masked; origin is flag, env, azure, file
-    or default."""
+    """Yield (key, value, origin) of every setting, passwords masked; origin is flag, env, azure,
+    file or default."""
     trees = _trees(_Layers(flags or {}, settings._file, settings._remote))
     for section in Settings.model_fields:
         value = getattr(settings, section)
         if not isinstance(value, BaseModel):
-            yield section, _shown(value), _origin((section,), trees)
+            yield section, mask_setting(value), origin_of((section,), trees)
             continue
         for key in type(value).model_fields:
-            shown = _shown(getattr(value, key))
-            yield f"{section}.{key}", shown, _origin((section, key), trees)
+            masked = mask_setting(getattr(value, key))
+            yield f"{section}.{key}", masked, origin_of((section, key), trees)
 
 
-def _shown(value: Any) -> Any:
+def mask_setting(value: Any) -> Any:
     return mask_values(_plain(value))
 
 
@@ -278,22 +348,22 @@ def _trees(layers: _Layers) -> Trees:
     return {name: without_removed(tree, ORIGINS[name]) for name, tree in trees.items()}
 
 
-def _origin(keys: Sequence[int | str], trees: Trees) -> str:
+def origin_of(keys: Sequence[int | str], trees: Trees) -> str:
     for name, tree in trees.items():
-        if _holds(tree, keys):
+        if has_keys(tree, keys):
             return name
     return "default"
 
 
-def _held(trees: Trees, keys: Sequence[int | str]) -> Any:
-    """What the strongest tree that holds these keys has there; None where none does."""
+def strongest_value(trees: Trees, keys: Sequence[int | str]) -> Any:
+    """Return the value of the strongest layer with these keys; None if no layer has them."""
     for tree in trees.values():
-        if _holds(tree, keys):
+        if has_keys(tree, keys):
             return _at(tree, keys)
     return None
 
 
-def _holds(tree: Any, keys: Sequence[int | str]) -> bool:
+def has_keys(tree: Any, keys: Sequence[int | str]) -> bool:
     return _at(tree, keys) is not _ABSENT
 
 
@@ -310,7 +380,7 @@ def _at(tree: Any, keys: Sequence[int | str]) -> Any:
 _ABSENT = object()
 
 
-def _check_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
     import tomllib
 
     try:
@@ -325,13 +395,13 @@ def _check_readable(path: Path) -> None:
         ) from wrong
 
 
-def _check_variables() -> None:
+def check_variables() -> None:
     for name in sorted(os.environ):
         if name.upper().startswith("OMBUD_") and name.upper() not in RESERVED:
-            _check_variable(name)
+            check_variable(name)
 
 
-def _check_variable(name: str) -> None:
+def check_variable(name: str) -> None:
     """Raise BadSetting for a variable that names no setting, now or formerly."""
     model: Any = Settings
     parts = name.lower().removeprefix("ombud_").split("__")
@@ -349,7 +419,7 @@ def _check_variable(name: str) -> None:
             return
 
 
-def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
+def explain_error(wrong: ValidationError, trees: Trees) -> BadSetting:
     # A misspelt key also leaves the right one missing: say the first.
     first = min(wrong.errors(), key=lambda error: error["type"] != "extra_forbidden")
     loc = first["loc"]
@@ -360,10 +430,10 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
             f"{where}.type = {kind!r} is no kind of source.", hint=nearest(kind, kinds())
         )
     if first["type"] == "extra_forbidden":
-        place = ORIGINS[_origin(loc, trees)]
-        known = _known_keys(loc, trees)
+        place = ORIGINS[origin_of(loc, trees)]
+        allowed = allowed_keys(loc, trees)
         return BadSetting(
-            f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), known)
+            f"`{where}` in {place} is not a setting.", hint=nearest(str(loc[-1]), allowed)
         )
     if first["type"] == "missing":
         return BadSetting(f"`{where}` is missing.", hint=choices_of(first))
@@ -371,31 +441,32 @@ def _explain(wrong: ValidationError, trees: Trees) -> BadSetting:
     cause = getattr(problem, "__cause__", None)
     if isinstance(cause, BadSetting):
         return BadSetting(f"{where}: {cause}", hint=cause.hint)
-    given = first["input"]
+    value = first["input"]
     named = where or "settings"
     if problem:
-        place = f"{where} = {given!r}" if isinstance(given, str) else named
+        place = f"{where} = {value!r}" if isinstance(value, str) else named
         return BadSetting(f"{place}: {problem}.", hint=choices_of(first))
     complaint = first["msg"].lower()
-    return BadSetting(f"{named} = {given!r}: {complaint}.", hint=choices_of(first))
+    return BadSetting(f"{named} = {value!r}: {complaint}.", hint=choices_of(first))
 
 
-def _known_keys(loc: tuple[int | str, ...], trees: Trees) -> list[str]:
-    """The keys that may stand where an error is."""
+def allowed_keys(loc: tuple[int | str, ...], trees: Trees) -> list[str]:
+    """Return the keys that are allowed at the place of an error."""
     model: Any = Settings
     parts = loc[:-1]
     if loc[:1] == ("source",) and len(loc) > 2:
-        model = place_of(kind_of(_held(trees, loc[:2])))
+        model = place_of(kind_of(strongest_value(trees, loc[:2])))
         parts = loc[2:-1]
     for part in parts:
         fields = getattr(model, "model_fields", {})
         if part in fields:
-            model = _model_in(fields[part].annotation)
+            model = model_in(fields[part].annotation)
     return list(getattr(model, "model_fields", {}))
 
 
-def _model_in(annotation: Any) -> Any:
-    """The model that an annotation such as `dict[str, Model]` holds, or the annotation itself."""
+def model_in(annotation: Any) -> Any:
+    """Return the model inside an annotation such as `dict[str, Model]`, or the annotation
+    itself."""
     for inner in get_args(annotation):
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             return inner

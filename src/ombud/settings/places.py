@@ -16,7 +16,7 @@ from ombud.types import Audience
 
 
 class SourceSettings(BaseModel):
-    """What every kind of source has."""
+    """The keys that every kind of source has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
@@ -98,6 +98,31 @@ class SharePoint(SourceSettings):
     )
 
 
+class DriveFolders(SourceSettings):
+    type: Literal["drive"] = Field(
+        "drive", description="Files and documents in folders and shared drives of Google Drive."
+    )
+    folders: tuple[str, ...] = Field(
+        (), description="Ids of folders: the last part of their addresses."
+    )
+    drives: tuple[str, ...] = Field((), description="Shared drives, by name or id.")
+    key_env: str = Field(
+        "DRIVE_KEY",
+        description="Environment variable with the JSON key of a service account, or JSON with "
+        "client_id, client_secret and refresh_token.",
+    )
+    subject: str = Field(
+        "", description="Address of the person for whom a service account reads; empty = itself."
+    )
+    groups: dict[str, str] = Field(
+        {}, description="Group's address or domain there -> group here; `*` = everybody here."
+    )
+    links: bool = Field(
+        False, description="What was shared by a link, with a domain or anyone, counts as shared."
+    )
+    api: str = Field("https://www.googleapis.com", description="Address of the Drive API.")
+
+
 class Web(SourceSettings):
     type: Literal["web"] = Field("web", description="Pages of a web site.")
     start: tuple[str, ...] = Field((), description="Addresses to begin with.")
@@ -139,27 +164,25 @@ class Arxiv(SourceSettings):
 
 
 class PluginSource(SourceSettings):
-    """What a plugin's kind of source is derived from: its keys in `[[source]]`, and how it opens.
-
-    The entry point group is `ombud.source`; the entry's name is the `type`."""
+    """The base class of a plugin's source: its keys in `[[source]]`, and how it opens. The entry
+    point group is `ombud.source`; the entry's name is the `type`."""
 
     type: str = Field(description="Name of the kind.")
 
     @abstractmethod
     def open(self, home: Path) -> Any:
-        """The `ombud.sources.Source` that this block describes; nothing is read or asked yet.
+        """Return the `ombud.sources.Source` of this block without reading it. Raises SourceError
+        for wrong settings.
 
-        home: the folder that relative paths count from. Raises SourceError for settings that cannot
-        be right."""
+        home: the folder that relative paths count from."""
 
 
 def place_of(kind: str) -> type[SourceSettings]:
-    """The settings of a kind of source: one of PLACES, or a plugin's.
-
-    Raises UnknownName, and SetupError for a plugin that does not load or is no PluginSource."""
+    """Return the settings class of a kind of source, one of PLACES or a plugin's. Raises
+    UnknownName, and SetupError for a plugin that does not load or is no PluginSource."""
     package = distribution_of("source", kind)
     if not package:
-        return _built_in(kind)
+        return built_in(kind)
     place = find("source", kind, {})
     if isinstance(place, type) and issubclass(place, PluginSource):
         return place
@@ -169,18 +192,18 @@ def place_of(kind: str) -> type[SourceSettings]:
     )
 
 
-def _built_in(kind: str) -> type[SourceSettings]:
+def built_in(kind: str) -> type[SourceSettings]:
     if kind not in _PLACE_OF:
         raise unknown_name("source", kind, kinds())
     return _PLACE_OF[kind]
 
 
 def kind_of(table: Any) -> str:
-    """The `type` of a `[[source]]`; a source that does not say it is a folder."""
+    """Return the `type` of a `[[source]]`, by default a folder."""
     return str(table.get("type", "folder")) if isinstance(table, dict) else "folder"
 
 
-def _read_source(table: Any) -> SourceSettings:
+def read_source(table: Any) -> SourceSettings:
     if isinstance(table, SourceSettings):
         return table
     kind = kind_of(table)
@@ -188,17 +211,25 @@ def _read_source(table: Any) -> SourceSettings:
         place = place_of(kind)
     except UnknownName as unknown:
         raise PydanticCustomError(UNKNOWN_KIND, "no kind of source") from unknown
-    given = {"type": kind} | table if isinstance(table, dict) else table
-    return place.model_validate(given)
+    values = {"type": kind} | table if isinstance(table, dict) else table
+    return place.model_validate(values)
 
 
 UNKNOWN_KIND = "unknown_kind_of_source"
 """The type of the validation error for a `type` that nobody knows."""
-Source = Annotated[SerializeAsAny[SourceSettings], PlainValidator(_read_source)]
-PLACES: tuple[type[SourceSettings], ...] = (Folder, Confluence, SharePoint, Web, Wikipedia, Arxiv)
+Source = Annotated[SerializeAsAny[SourceSettings], PlainValidator(read_source)]
+PLACES: tuple[type[SourceSettings], ...] = (
+    Folder,
+    Confluence,
+    SharePoint,
+    DriveFolders,
+    Web,
+    Wikipedia,
+    Arxiv,
+)
 _PLACE_OF = {str(place.model_fields["type"].default): place for place in PLACES}
 
 
 def kinds() -> tuple[str, ...]:
-    """Every `type` that a `[[source]]` may have, those of plugins among them."""
+    """Return every `type` of a `[[source]]`, those of plugins included."""
     return names("source", _PLACE_OF)

@@ -19,8 +19,8 @@ def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None, served: b
     A preset stands for its fields; others beside it win. served: people get its answers, so that it
     must search; the lab may ask without."""
     values = (base or Plan()).model_dump()
-    for given in overlays:
-        overlay = without_removed(given, "a plan", ["plan"])
+    for layer in overlays:
+        overlay = without_removed(layer, "a plan", ["plan"])
         for key in overlay:
             if key not in values:
                 raise BadSetting(f"`{key}` is not a field of the plan.", hint=nearest(key, values))
@@ -37,12 +37,12 @@ def merge_plan(*overlays: Mapping[str, Any], base: Plan | None = None, served: b
     return plan
 
 
-def nearest(word: str, known: Any) -> str:
-    """A hint: the nearest known name, or all of them."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+def nearest(word: str, names: Any) -> str:
+    """Return a hint with the nearest known name, or all of them."""
+    near = difflib.get_close_matches(word, list(names), n=1, cutoff=0.5)
     if near:
         return f"Did you mean `{near[0]}`?"
-    listed = ", ".join(sorted(known))
+    listed = ", ".join(sorted(names))
     return f"Known: {listed}."
 
 

@@ -12,6 +12,30 @@ REMOVED_SETTINGS: dict[str, str] = {
     "publish.below_floor": "ombud report gaps asks a chat model what contradicts.",
     "publish.contradictions": "ombud report gaps asks a chat model what contradicts.",
     "answer.triage": "The shipped classifier judges; name further terms in answer.sensitive_terms.",
+    "azure.refresh_seconds": "A running server looks every 30 seconds.",
+    "documents.recycle": "A parser process is replaced after 1,000 documents.",
+    "handoff.notify.after_seconds": "Advisors who are away are told after a minute.",
+    "handoff.salesforce.token_env": "handoff.salesforce.key_env signs a token for each person.",
+    "index.min_sentences": "The chunker `semantic` gathers three sentences before it cuts.",
+    "index.vectors": "A passage has one vector of all its text.",
+    "index.window": "The chunker `semantic` compares three sentences on each side.",
+    "models.breaker_failures": "A model rests after three failed calls in a row.",
+    "models.breaker_seconds": "A model that keeps failing rests for 30 seconds.",
+    "models.cache": "Leave it out: providers keep what requests have in common by themselves.",
+    "server.burst": "It is twice server.requests_per_minute.",
+    "server.messages_per_minute": "It is server.requests_per_minute.",
+    "server.person_requests_per_minute": "It is half of server.requests_per_minute.",
+    "index.graph=rules": 'Set index.graph = "model"; a chat model finds more than the rules did.',
+    "plan.fusion=combmnz": "`combsum` is the same sum without the count of rankings.",
+    "plan.glossary": "Abbreviations are always spelt out; answer.glossary names those of your own.",
+    "plan.k_simple": 'Set plan.adaptive = ["k"], and fewer passages are read where few are needed.',
+    "plan.mapping": "Write it into plan.adaptive, such as { k = [3, 5, 7] }.",
+    "plan.pinned": "What a request sets is always kept.",
+    "plan.rerank_pool": "The best 25 passages are put in order.",
+    "plan.rrf_k": "Reciprocal rank fusion damps by 60, as published.",
+    "plan.stepback_with_question": "The question always stands beside the broader one.",
+    "plan.reranker=mmr": "It changed nothing that could be measured; `none` keeps the order.",
+    "plan.strategies=feedback": "`standard` searches with the question itself and finds more.",
 }
 """Key -> one sentence on what replaces it. A key is `sync.key`, a section, or `source.*.key`;
 `plan.key` also holds under [country.X], [persona.X], [experiment.X] and in requests; and
@@ -42,13 +66,13 @@ def without_removed(
         elif isinstance(value, Mapping):
             left[key] = without_removed(value, place, here)
         elif isinstance(value, list | tuple):
-            left[key] = type(value)(_items_left(value, place, here))
+            left[key] = type(value)(items_left(value, place, here))
         else:
             left[key] = value
     return left
 
 
-def _items_left(items: Sequence[Any], place: str, path: Sequence[str]) -> list[Any]:
+def items_left(items: Sequence[Any], place: str, path: Sequence[str]) -> list[Any]:
     left: list[Any] = []
     for number, item in enumerate(items):
         if isinstance(item, Mapping):

@@ -21,22 +21,22 @@ def read_secret_files(environment: MutableMapping[str, str]) -> None:
             continue
         path = environment[named]
         if name not in environment:
-            environment[name] = _read(named, path)
+            environment[name] = read_secret_file(named, path)
         if name.upper().startswith(OWN):
             del environment[named]  # it is no setting itself
 
 
 def is_secret(name: str) -> bool:
-    """Whether a variable of this name holds a secret, or a setting of ours."""
+    """Tell whether a variable of this name contains a secret or one of our settings."""
     return name.upper().startswith(OWN) or name.upper().endswith(SECRETS)
 
 
-def _read(named: str, path: str) -> str:
+def read_secret_file(named: str, path: str) -> str:
     try:
-        held = Path(path).read_bytes()
-        if len(held) > MOST_BYTES:
+        content = Path(path).read_bytes()
+        if len(content) > MOST_BYTES:
             raise BadSetting(f"{named} names a file of more than {MOST_BYTES:,} bytes.")
-        return held.decode("utf-8").rstrip("\r\n")
+        return content.decode("utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as wrong:
         raise BadSetting(
             f"{named} names a file that cannot be read.", hint="Check its path and permissions."

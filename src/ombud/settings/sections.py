@@ -1,13 +1,21 @@
 """The sections of `ombud.toml`: typed, few, each with a reason for its default."""
 
 import re
-from datetime import date
-from typing import Any, Literal
+from datetime import date, datetime
+from typing import Any, ClassVar, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    field_validator,
+    model_validator,
+)
 
 from ombud.errors import BadSetting
+from ombud.messages import AnyLanguage
 from ombud.settings.plans import NOT_SERVED, merge_plan
 
 CHUNK_TOKENS = {
@@ -43,7 +51,8 @@ def by_country(values: Any) -> Any:
 
 
 def escaped(url: str) -> str:
-    """An @ in a password would make the rest of it the host's name, which errors repeat."""
+    """Refuse an unescaped @ in a password: the rest of it would be taken for the host name, which
+    errors repeat."""
     authority = url.partition("://")[2].partition("/")[0]
     if authority.count("@") > 1:
         raise ValueError("an @ inside a password is written %40")
@@ -52,6 +61,10 @@ def escaped(url: str) -> str:
 
 class GeneralSettings(Section):
     name: str = Field("the organisation", description="How answers call your organisation.")
+    language: AnyLanguage = Field(
+        "en",
+        description="Language of pages and notices, where a browser asks for none of ours.",
+    )
     timezone: str = Field(
         "UTC", description="Where a day begins, for effective dates; an IANA name."
     )
@@ -74,7 +87,7 @@ class GeneralSettings(Section):
 
     @field_validator("timezone")
     @classmethod
-    def _known_zone(cls, name: str) -> str:
+    def _check_zone(cls, name: str) -> str:
         try:
             ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
@@ -133,13 +146,10 @@ class IndexSettings(Section):
         le=99,
         description="Cosine distances above this percentile part chunks (semantic).",
     )
-    window: int = Field(
-        3, ge=1, le=20, description="Sentences compared on each side of a border (semantic)."
-    )
-    min_sentences: int = Field(
-        3, ge=1, le=100, description="Fewest sentences before a cut (semantic)."
-    )
-
+    window: ClassVar[int] = 3
+    """Sentences compared on each side of a border (semantic)."""
+    min_sentences: ClassVar[int] = 3
+    """Fewest sentences before a cut (semantic)."""
     hot_passages: int = Field(
         200_000,
         ge=0,
@@ -151,38 +161,32 @@ class IndexSettings(Section):
         "rows",
         description="How tables are indexed: each row with its column names, or as they are.",
     )
-    vectors: Literal["chunk", "paragraphs"] = Field(
-        "chunk",
-        description="Vectors of a passage: one of all its text, or also one of each pair of "
-        "paragraphs.",
-    )
-
-    graph: Literal["none", "rules", "model"] = Field(
+    graph: Literal["none", "model"] = Field(
         "none",
-        description="Triplets of the documents: none, by rules, or by the chat model (one call a "
-        "passage).",
+        description="Triplets of the documents: none, or read by the chat model (one call for up "
+        "to six passages).",
     )
 
     _url = field_validator("url")(escaped)
 
     def beside(self) -> dict[str, Any]:
-        """For an index of its own in a folder, cut in the same way."""
+        """Return the settings of an index in a folder of its own, with the same chunking."""
         elsewhere = {"url": "", "engine": "lance"} if self.url else {}
         return self.model_dump() | elsewhere
 
     @property
     def oldest_view(self) -> float:
-        """Seconds: 0 for a folder, where a look costs nothing."""
+        """Return the seconds that a view may be old: 0 for a folder, which is cheap to check."""
         return self.fresh_seconds if self.url else 0.0
 
     @property
     def size(self) -> int:
-        """Most tokens of a chunk: as set, or what suits the chunker."""
+        """Return the most tokens of a chunk, as set or suitable for the chunker."""
         return self.chunk_tokens or CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])[0]
 
     @property
     def overlap(self) -> int:
-        """Most tokens that neighbours share: as set, or the chunker's own share of `size`."""
+        """Return the most tokens that neighbours share, as set or the chunker's share of `size`."""
         size, shared = CHUNK_TOKENS.get(self.chunker, CHUNK_TOKENS["structure"])
         return self.size * shared // size if self.overlap_tokens is None else self.overlap_tokens
 
@@ -197,9 +201,6 @@ class DocumentSettings(Section):
     originals: bool = Field(
         True, description="Keep PDFs, to show their pages as they were printed."
     )
-    recycle: int = Field(
-        1000, ge=1, description="Documents a parser process reads before it is replaced."
-    )
     processes: int = Field(
         2,
         ge=0,
@@ -212,6 +213,11 @@ class DocumentSettings(Section):
 class ModelSettings(Section):
     embedder: str = Field(
         "minilm", description="minilm, none, a folder with model.onnx, or `provider:model`."
+    )
+    embedder_prefixes: tuple[str, str] = Field(
+        ("", ""),
+        description="Written before questions and before passages for a `provider:model` that was "
+        "trained so, such as multilingual-e5: query and passage, each with a colon and a space.",
     )
     chat: str = Field(
         "",
@@ -237,10 +243,16 @@ class ModelSettings(Section):
         "models.",
     )
     timeout_seconds: float = Field(
-        60, gt=0, description="Deadline of one answer's model calls, repair included."
+        60,
+        gt=0,
+        description="Deadline of a whole answer: search, reranking, writing, checks and repair. "
+        "After it people get the passages without a model.",
     )
     search_seconds: float = Field(
-        15, gt=0, description="Deadline of the model calls that prepare one search."
+        15,
+        gt=0,
+        description="Deadline of each step of a search that asks a model: search texts, vectors, "
+        "reranking; at most a quarter of timeout_seconds.",
     )
     retries: int = Field(
         2, ge=0, le=10, description="Times a busy, broken or unreachable model is asked again."
@@ -251,32 +263,37 @@ class ModelSettings(Section):
         le=1000,
         description="Calls of one model under way at once; more wait within their deadline.",
     )
-    breaker_failures: int = Field(
-        3,
-        ge=1,
-        description="Failed calls in a row after which a model rests; one that used up its time "
-        "does at once.",
-    )
-    breaker_seconds: float = Field(
-        30, gt=0, description="How long it rests before one call tries it again."
-    )
     daily_budget: float = Field(
         0,
         ge=0,
         description="US dollars a day, for all processes; 0 = no limit. Unknown prices do not "
         "count.",
     )
-    cache: bool = Field(
-        False, description="The same request at temperature 0 is answered from memory for an hour."
+    person_budget: float = Field(
+        0,
+        ge=0,
+        description="US dollars a day for the answers of one person; 0 = no limit. Whoever is not "
+        "signed in shares one.",
+    )
+    group_budgets: dict[str, NonNegativeFloat] = Field(
+        {},
+        description="Group of the directory -> US dollars a day for the answers of all its people "
+        "together.",
+    )
+    prices: dict[str, tuple[NonNegativeFloat, NonNegativeFloat]] = Field(
+        {},
+        description="Model -> US dollars for a million tokens in and out, where the price list "
+        "does not know it or you pay another price.",
     )
     reranker: str = Field(
         "",
-        description="folder:PATH, cohere:MODEL or jina:MODEL; for plan.reranker = cross-encoder.",
+        description="folder:PATH, cohere:MODEL, jina:MODEL or tei:MODEL; for plan.reranker = "
+        "cross-encoder.",
     )
     reranker_url: str = Field(
         "",
-        description="Address of a server that speaks Cohere's or Jina's rerank protocol; empty = "
-        "their own.",
+        description="Address of a server that speaks the rerank protocol of Cohere, Jina or TEI; "
+        "empty = that of Cohere or Jina themselves.",
     )
     router: str = Field(
         "",
@@ -291,18 +308,26 @@ class ModelSettings(Section):
 
     _urls = field_validator("base_url", "reranker_url")(escaped)
 
+    @property
+    def has_budget(self) -> bool:
+        """Tell whether any budget limits the models."""
+        return bool(self.daily_budget or self.person_budget or self.group_budgets)
+
+    @property
+    def step_seconds(self) -> float:
+        """Return the deadline of a step before the writing, which leaves it a quarter of the
+        time."""
+        return min(self.search_seconds, self.timeout_seconds / 4)
+
     @field_validator("roles", mode="before")
     @classmethod
     def _listed(cls, roles: Any) -> Any:
-        """One model may stand without brackets."""
+        """Accept a single model without brackets."""
         if not isinstance(roles, dict):
             return roles
         return {
             role: (named,) if isinstance(named, str) else named for role, named in roles.items()
         }
-
-
-EMERGENCY = "If you or someone else is in danger now, call your local emergency number first."
 
 
 class AnswerSettings(Section):
@@ -323,24 +348,19 @@ class AnswerSettings(Section):
     glossary: str = Field(
         "glossary.csv", description="File of abbreviations, relative to the workspace."
     )
-    notice: str = Field(
-        "Answers come from your organisation's documents. They are not legal advice.",
-        description="Shown under every chat.",
+    notice: str | None = Field(
+        None,
+        description="Shown under every chat; unset = that answers come from documents and are not "
+        "legal advice, empty = nothing.",
     )
     emergency: dict[str, str] = Field(
-        {"": EMERGENCY},
+        {},
         description="Wording shown first when someone may be in danger, per country, in place of "
         "the public numbers that ship for GB, IE, DE, AT, CH, FR, ES, NL and US; key '' for "
         "countries that have neither.",
     )
 
     _codes = field_validator("emergency", mode="before")(by_country)
-
-    @field_validator("emergency")
-    @classmethod
-    def _for_everyone(cls, lines: dict[str, str]) -> dict[str, str]:
-        """Whoever sets single countries must not leave all others without a word."""
-        return {"": EMERGENCY, **lines}
 
 
 class SyncSettings(Section):
@@ -389,68 +409,12 @@ class AuditSettings(Section):
         return self
 
 
-class LabSettings(Section):
-    every: str = Field(
-        "",
-        description="Cases, relative to the workspace, that `ombud serve` asks after every sync "
-        "and every change of flags or prompts; empty = none.",
-    )
-    owner_mail: tuple[str, ...] = Field(
-        (), description="Who is told by mail where these answers fell beyond noise."
-    )
-    owner_url: str = Field(
-        "", description="Posted to where they did, signed with the key of handoff.notify."
-    )
-    harvest: bool = Field(
-        False,
-        description="States that those who ask have agreed: their questions may be taken, without "
-        "who asked, to measure and to train.",
-    )
-    judge_form: Literal["typed", "line"] = Field(
-        "typed",
-        description="How judges reply: a typed value, or a marked last line for models that can be "
-        "held to no form.",
-    )
-    judge_repeats: int = Field(
-        1, ge=1, le=15, description="Times a judge gives each grade; the most frequent counts."
-    )
-    judge_window: int = Field(
-        32_000,
-        ge=500,
-        description="Tokens that a judge reads at once; an answer with longer passages gets no "
-        "grade, and says why.",
-    )
-    # What the best published judge reaches on RAGChecker's human labels is .61.
-    judge_bar: float = Field(
-        0.6,
-        ge=0,
-        le=1,
-        description="Spearman's correlation with people that a judge must have reached on a metric "
-        "(`ombud lab align`) before the gate looks at it; 0 = none.",
-    )
-
-
-class PublishSettings(Section):
-    refused: int = Field(
-        0, ge=-1, description="Most answers that become refusals; -1 = no limit, here and below."
-    )
-    figures: int = Field(
-        -1, ge=-1, description="Most answers whose figures change; they are always listed."
-    )
-    gate_fall: bool = Field(True, description="No case that was right may become wrong.")
-    round: bool = Field(
-        False,
-        description="People must have rated answers with the drafts in force, and said go "
-        "(`ombud lab round --draft`).",
-    )
-
-
 class PlanOverlay(Section):
     plan: dict[str, Any] = Field({}, description="Plan fields to change.")
 
     @field_validator("plan")
     @classmethod
-    def _known_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
+    def _check_plan(cls, plan: dict[str, Any]) -> dict[str, Any]:
         if plan.get("k") == 0:
             raise ValueError(NOT_SERVED)
         try:
@@ -466,6 +430,11 @@ class Experiment(PlanOverlay):
         (), description="Only people of these countries; empty = all."
     )
     off: bool = Field(False, description="Nobody is in it, whatever the share.")
+    since: datetime | None = Field(
+        None,
+        description="Its start: answers before it are not compared. The page that changes an "
+        "experiment sets it; empty = the first answer that somebody in it got.",
+    )
 
     @field_validator("countries", mode="after")
     @classmethod

@@ -1,13 +1,15 @@
-"""Where it listens, by which address people reach it, and how often they may ask: `[server]`."""
+"""Where it listens, by which address people reach it, and how often they may ask: `[server]`. How
+requests leave the organisation's network: `[network]`."""
 
 import re
 from typing import Literal
 
 from pydantic import Field, field_validator
 
-from ombud.settings.sections import Section
+from ombud.settings.sections import Section, escaped
 
 _ORIGIN = r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?"
+_ADDRESS = _ORIGIN + r"(?:/[A-Za-z0-9._~-]+)*"
 
 
 class ServerSettings(Section):
@@ -23,18 +25,9 @@ class ServerSettings(Section):
     requests_per_minute: int = Field(
         120,
         ge=0,
-        description="Requests one address may send for long; more are refused with 429. 0 = no "
-        "limit.",
-    )
-    burst: int = Field(
-        240, ge=1, description="Requests one address may send at once, after a time of silence."
-    )
-    # Half of what an address may: whoever floods leaves as much to the others behind it.
-    person_requests_per_minute: int = Field(
-        60,
-        ge=0,
-        description="Requests one browser may send for long, and half the burst at once. 0 = no "
-        "limit.",
+        description="Requests one address may send for long, and twice as many at once; one "
+        "browser half of that, and as many messages over one live connection. More are refused "
+        "with 429. 0 = no limit.",
     )
     person_cpu_seconds: float = Field(
         30,
@@ -45,8 +38,8 @@ class ServerSettings(Section):
     )
     public_url: str = Field(
         "",
-        description="Address by which people reach it, such as https://ask.example.com; empty = "
-        "this machine alone.",
+        description="Address by which people reach it, such as https://ask.example.com or, below a "
+        "path, https://intranet.example.com/ombud; empty = this machine alone.",
     )
     trusted_proxies: tuple[str, ...] = Field(
         (),
@@ -59,23 +52,19 @@ class ServerSettings(Section):
     )
     log: Literal["text", "json"] = Field(
         "text",
-        description="What `ombud serve` writes to standard error: sentences, or a line of JSON for "
-        "each event and request.",
+        description="What `ombud serve` and `ombud work` write to standard error: sentences, or a "
+        "line of JSON for each event and request and nothing else.",
     )
     metrics: bool = Field(
         True, description="Serve `/metrics` for a monitoring system: numbers, no words of anybody."
     )
-    messages_per_minute: int = Field(
-        120,
-        ge=0,
-        description="Messages one live connection may send; one more closes it. 0 = no limit.",
-    )
 
     @field_validator("public_url")
     @classmethod
-    def _is_origin(cls, url: str) -> str:
-        if url and not re.fullmatch(_ORIGIN, url):
-            raise ValueError(f"`{url}` is no address such as https://ask.example.com, without path")
+    def _is_address(cls, url: str) -> str:
+        url = url.rstrip("/")
+        if url and not re.fullmatch(_ADDRESS, url):
+            raise ValueError(f"`{url}` is no address such as https://intranet.example.com/ombud")
         return url
 
     @field_validator("embed_origins")
@@ -86,3 +75,21 @@ class ServerSettings(Section):
             if not re.fullmatch(_ORIGIN, origin):
                 raise ValueError(f"`{origin}` is no origin, such as https://intranet.example.com")
         return origins
+
+
+class NetworkSettings(Section):
+    ca_file: str = Field(
+        "",
+        description="PEM file of your organisation's own certificate authority, relative to the "
+        "workspace; trusted beside the public ones by models, sources, desks and mail.",
+    )
+    proxy: str = Field(
+        "",
+        description="Proxy by which requests leave your network, such as "
+        "http://proxy.example.com:3128; empty = HTTPS_PROXY and HTTP_PROXY of the environment.",
+    )
+    no_proxy: tuple[str, ...] = Field(
+        (), description="Hosts that are reached without it, as in NO_PROXY."
+    )
+
+    _proxy = field_validator("proxy")(escaped)

@@ -2,15 +2,15 @@
 person is in."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ombud.errors import BadSetting, OmbudError
 from ombud.settings.loading import Settings
 from ombud.settings.plans import merge_plan
 from ombud.settings.sections import Experiment, PlanOverlay
-from ombud.types import Person, Plan
+from ombud.types import Parameter, Person, Plan
 
 
 class Planned(NamedTuple):
@@ -26,14 +26,14 @@ def plan_for(
     *,
     served: bool = True,
 ) -> Planned:
-    """Weakest first: defaults, [plan], [country.XX.plan], [persona.NAME.plan],
-    [experiment.NAME.plan], the request.
+    """Merge the layers of a plan, weakest first: defaults, [plan], [country.XX.plan],
+    [persona.NAME.plan], [experiment.NAME.plan], the request. Raises BadSetting for a request that
+    is no plan, or that people may not use.
 
-    A preset is spelt out in the layer that names it, under that layer's own fields. What the
-    request sets is `pinned`: adaptation, which comes between experiments and request, leaves it.
-    The persona is the person's own, whatever `persona` a layer sets. Raises BadSetting for a
-    request that is no plan, or none that people may be served."""
-    asked = request or {}
+    A preset is expanded in the layer that names it, under that layer's own fields. What the request
+    sets is taken out of `adaptive`, because adaptation comes between experiments and request. The
+    persona is the person's own, whatever `persona` a layer sets."""
+    requested = request or {}
     named: dict[str, Experiment] = {}
     for name, experiment in settings.experiment.items():
         if is_in(name, experiment, person):
@@ -43,19 +43,31 @@ def plan_for(
         settings.country.get(person.country or "", PlanOverlay()).plan,
         settings.persona.get(person.persona, PlanOverlay()).plan,
         *(experiment.plan for experiment in named.values()),
-        asked,
+        requested,
         served=served,
     )
-    pinned = sorted({*plan.pinned, *asked} - {"pinned"})
-    return Planned(plan.model_copy(update={"pinned": tuple(pinned)}), "+".join(named))
+    return Planned(_without_adapting(plan, requested), "+".join(named))
+
+
+def _without_adapting(plan: Plan, requested: Collection[str]) -> Plan:
+    """Return the plan without adapting the requested fields."""
+    adaptive = plan.adaptive
+    parameters: tuple[Parameter, ...] = get_args(Parameter)
+    if not adaptive or not set(parameters).intersection(requested):
+        return plan
+    left: tuple[Parameter, ...] | dict[Parameter, tuple[int, ...]]
+    if isinstance(adaptive, dict):
+        left = {name: values for name, values in adaptive.items() if name not in requested}
+    else:
+        names = parameters if isinstance(adaptive, bool) else adaptive
+        left = tuple(name for name in names if name not in requested)
+    return plan.model_copy(update={"adaptive": left})
 
 
 def is_in(name: str, experiment: Experiment, person: Person) -> bool:
-    """Whether sha256(name + person id), as a share of all 2**256, is below the experiment's share.
-
-    So a person stays where they are while nothing but the share changes, a larger share only adds
-    people, and experiments of different names divide people independently. Nobody without an id is
-    in any: they would change sides with every question."""
+    """Tell whether sha256(name + person id), as a share of all 2**256, is below the experiment's
+    share. People stay on their side while the share changes, and experiments divide people
+    independently; nobody without an id takes part."""
     if experiment.off or not person.id:
         return False
     if experiment.countries and person.country not in experiment.countries:

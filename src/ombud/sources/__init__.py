@@ -1,4 +1,5 @@
-"""A place -> bytes with identity, permissions and dates."""
+"""Sources: list the documents of a folder, wiki or site with permissions and dates, and read their
+bytes."""
 
 from ombud.sources.folder import SIDECAR, FolderSource
 from ombud.sources.matching import matching_of, why_unreadable

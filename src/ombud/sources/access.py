@@ -1,5 +1,5 @@
-"""What sources with permissions of their own share: who is named there, and audiences that only
-ever get narrower."""
+"""Shared by sources with permissions of their own: principals, and audiences that can only become
+narrower."""
 
 from typing import NamedTuple
 
@@ -7,12 +7,12 @@ from ombud.types import Audience
 
 
 class NotShown(Exception):
-    """The site does not say what must be known to give a document to anybody. Stays inside the
-    source."""
+    """Raised when the site hides something that decides who may read a document. It stays inside
+    the source."""
 
 
 class Principal(NamedTuple):
-    """Whom a permission or a restriction names."""
+    """A person or group that a permission or restriction names."""
 
     kind: str
     """user | group; in SharePoint, where a group is one of Entra, also site (a group of the site) |
@@ -22,8 +22,8 @@ class Principal(NamedTuple):
 
 
 def narrow(first: Audience, second: Audience, nobody: Audience) -> Audience:
-    """Those who are in both, as far as an audience can say it; a key of both that shares no value
-    is `nobody`."""
+    """Intersect two audiences, as far as an audience can express it; `nobody` if a key that both
+    have shares no value."""
     both = {**first, **second}
     for key in first.keys() & second.keys():
         shared = set(first[key])
@@ -35,7 +35,7 @@ def narrow(first: Audience, second: Audience, nobody: Audience) -> Audience:
 
 
 def within(inner: Audience, outer: Audience) -> bool:
-    """Everybody of `inner` is surely in `outer`."""
+    """Tell whether everybody in `inner` is surely in `outer`."""
     for key, values in outer.items():
         if key not in inner:  # open to everybody in this respect
             return False

@@ -13,23 +13,23 @@ from ombud.settings import Arxiv
 from ombud.sources.client import PublicClient, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import matching_of
-from ombud.sources.source import LeftOut, Ref
+from ombud.sources.source import LeftOut, Ref, first_of
 from ombud.sources.trees import local, read_tree, words
 from ombud.sources.web.pages import document
 
-BETWEEN = 3.0
+REQUEST_SPACING = 3.0
 """Seconds between two requests, as arXiv asks of everyone."""
 BATCH = 100
 PAPER = re.compile(r"(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?P<version>v\d{1,3})?")
 
-_AROUND = re.compile(
+_ADDRESS_PARTS = re.compile(
     r"^(?:https?://)?(?:[a-z.]*arxiv\.org/(?:abs|pdf)/|arxiv:)|\.pdf$", re.IGNORECASE
 )
 
 
 class Paper(NamedTuple):
     id: str
-    """Without its version, which is no part of a document's name."""
+    """The id without the version, which is no part of a document's name."""
     version: str
     title: str
     authors: tuple[str, ...]
@@ -49,12 +49,12 @@ def open_arxiv(place: Arxiv, home: Path) -> "ArxivSource":
             f"source `{place.name}` has neither query nor ids.", hint='query = "cat:cs.CL"'
         )
     checked(place.url)
-    return ArxivSource(place, PublicClient(Network(place.private_hosts), spacing=BETWEEN))
+    return ArxivSource(place, PublicClient(Network(place.private_hosts), spacing=REQUEST_SPACING))
 
 
 class ArxivSource:
-    """Papers by id first, then those of the query, up to `papers` in all; each is one document for
-    the abstract and, where wanted, one for the PDF. Raises SourceError for an id that is none."""
+    """Papers by id, then those of the query, up to `papers` in all; each is a document of the
+    abstract and, with `pdf`, one of the PDF. Raises SourceError for an invalid id."""
 
     def __init__(self, place: Arxiv, client: PublicClient) -> None:
         self.name = place.name
@@ -62,27 +62,23 @@ class ArxivSource:
         self._place = place
         self._client = client
         self._matching = matching_of(place)
-        self._ids = list(map(_paper_id, place.ids))
+        self._ids = list(map(read_paper_id, place.ids))
         self._abstracts: dict[str, bytes] = {}
         self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
-        papers: dict[str, Paper] = {}
         self.left_out = []
         try:
-            for paper in self._papers():
-                if len(papers) >= self._place.papers and paper.id not in papers:
-                    why = f"`papers` is {self._place.papers:,}; what follows it is left out, too"
-                    self.left_out.append(LeftOut(uri=paper.id, why=why))
-                    break
-                papers.setdefault(paper.id, paper)
+            named = ((paper.id, paper) for paper in self._papers())
+            papers, cut = first_of(named, self._place.papers, "papers")
         finally:
             self._client.close()
+        self.left_out += cut
         if not papers:
             raise SourceError(
                 "arXiv has no paper of these ids or this query.", hint="Are they spelled as there?"
             )
-        self._abstracts = {f"{paper.id}.html": _abstract(paper) for paper in papers.values()}
+        self._abstracts = {f"{paper.id}.html": abstract_page(paper) for paper in papers.values()}
         refs: list[Ref] = []
         for paper in papers.values():
             refs += self._refs(paper)
@@ -132,12 +128,12 @@ class ArxivSource:
     def _papers(self) -> Iterator[Paper]:
         for start in range(0, len(self._ids), BATCH):
             batch = self._ids[start : start + BATCH]
-            feed = self._asked({"id_list": ",".join(batch), "max_results": str(len(batch))})
-            found = {paper.id: paper for paper in _entries(feed)}
-            for wanted in batch:
-                if PAPER.sub(r"\g<id>", wanted) not in found:
-                    self.left_out.append(LeftOut(uri=wanted, why="arXiv has no such paper"))
-            yield from found.values()
+            feed = self._query({"id_list": ",".join(batch), "max_results": str(len(batch))})
+            papers = {paper.id: paper for paper in read_entries(feed)}
+            for paper_id in batch:
+                if PAPER.sub(r"\g<id>", paper_id) not in papers:
+                    self.left_out.append(LeftOut(uri=paper_id, why="arXiv has no such paper"))
+            yield from papers.values()
         start = 0
         total = 1
         while self._place.query and start < min(total, self._place.papers):
@@ -148,30 +144,30 @@ class ArxivSource:
                 "max_results": str(most),
             }
             # A fixed order, or papers would be missed between two pages.
-            feed, total = self._filled(
+            feed, total = self._result_page(
                 page | {"sortBy": "submittedDate", "sortOrder": "descending"}, start
             )
-            yield from _entries(feed)
+            yield from read_entries(feed)
             start += most
         if self._place.query and total > start:
             left = LeftOut(f"{total - start:,} papers of the query", f"`papers` is {start:,}")
             self.left_out.append(left)
 
-    def _filled(self, asked: Mapping[str, str], start: int) -> tuple[Element, int]:
-        """A page of results, and how many there are in all. The API now and then sends an empty
-        page by mistake; raises SourceError when it keeps to it, for that would be half a list."""
+    def _result_page(self, parameters: Mapping[str, str], start: int) -> tuple[Element, int]:
+        """Query a page of results and their total number. The API sometimes sends an empty page by
+        mistake; raises SourceError if it does so on every try, as the list would be incomplete."""
         for _ in range(PublicClient.POLICY.tries):
-            feed = self._asked(asked)
-            results = words(_child(feed, "totalResults"))
+            feed = self._query(parameters)
+            results = words(first_child(feed, "totalResults"))
             total = int(results) if results.isdigit() else 0
             at_the_end = results.isdigit() and total <= start
-            if at_the_end or _child(feed, "entry") is not None:
+            if at_the_end or first_child(feed, "entry") is not None:
                 return feed, total
         raise SourceError("arXiv sent an empty page of results.", hint="Try again later.")
 
-    def _asked(self, what: Mapping[str, str]) -> Element:
+    def _query(self, parameters: Mapping[str, str]) -> Element:
         mark = "&" if "?" in self._place.url else "?"
-        reply = self._client.get(f"{self._place.url}{mark}{urlencode(what)}")
+        reply = self._client.get(f"{self._place.url}{mark}{urlencode(parameters)}")
         if reply.status == 400:
             raise SourceError(
                 "arXiv does not understand what is asked.", hint="Check `query` and `ids`."
@@ -184,16 +180,15 @@ class ArxivSource:
                 f"{self._place.url} sent no feed.", hint="It must be arXiv's query API."
             )
         for entry in feed:
-            if local(entry) == "entry" and "/api/errors" in words(_child(entry, "id")):
-                reason = words(_child(entry, "summary"))[:300].rstrip(".")
+            if local(entry) == "entry" and "/api/errors" in words(first_child(entry, "id")):
+                reason = words(first_child(entry, "summary"))[:300].rstrip(".")
                 raise SourceError(f"arXiv answered: {reason}.", hint="Check `query` and `ids`.")
         return feed
 
 
-def _paper_id(text: str) -> str:
-    """The id as the API wants it; also from an address such as
-    https://arxiv.org/abs/2401.01234v2."""
-    plain = _AROUND.sub("", text.strip())
+def read_paper_id(text: str) -> str:
+    """Read an id, also from an address such as https://arxiv.org/abs/2401.01234v2."""
+    plain = _ADDRESS_PARTS.sub("", text.strip())
     if not PAPER.fullmatch(plain):
         raise SourceError(
             f"`{text}` is no id of arXiv.", hint="Such as 2401.01234, 2401.01234v2 or cs/0112017."
@@ -201,57 +196,57 @@ def _paper_id(text: str) -> str:
     return plain
 
 
-def _entries(feed: Element) -> Iterator[Paper]:
+def read_entries(feed: Element) -> Iterator[Paper]:
     for entry in feed:
         if local(entry) != "entry":
             continue
-        match = PAPER.search(words(_child(entry, "id")))
+        match = PAPER.search(words(first_child(entry, "id")))
         # An id that does not exist comes back as an entry without a title.
-        if match and words(_child(entry, "title")):
-            yield _paper(entry, match.group("id"), match.group("version") or "v1")
+        if match and words(first_child(entry, "title")):
+            yield read_paper(entry, match.group("id"), match.group("version") or "v1")
 
 
-def _paper(entry: Element, paper_id: str, version: str) -> Paper:
-    page = _link(entry, "rel", "alternate") or words(_child(entry, "id"))
-    authors = [words(_child(author, "name")) for author in _children(entry, "author")]
-    subjects = [category.get("term", "") for category in _children(entry, "category")]
+def read_paper(entry: Element, paper_id: str, version: str) -> Paper:
+    page = find_link(entry, "rel", "alternate") or words(first_child(entry, "id"))
+    authors = [words(first_child(author, "name")) for author in child_elements(entry, "author")]
+    subjects = [category.get("term", "") for category in child_elements(entry, "category")]
     return Paper(
         id=paper_id,
         version=version,
-        title=words(_child(entry, "title")),
+        title=words(first_child(entry, "title")),
         authors=tuple(authors),
         subjects=tuple(subjects),
-        published=words(_child(entry, "published"))[:10],
-        updated=words(_child(entry, "updated")),
-        comment=words(_child(entry, "comment")),
-        summary=words(_child(entry, "summary")),
-        page=_secure(page),
-        pdf=_secure(_link(entry, "title", "pdf")),
+        published=words(first_child(entry, "published"))[:10],
+        updated=words(first_child(entry, "updated")),
+        comment=words(first_child(entry, "comment")),
+        summary=words(first_child(entry, "summary")),
+        page=https_address(page),
+        pdf=https_address(find_link(entry, "title", "pdf")),
     )
 
 
-def _link(entry: Element, attribute: str, value: str) -> str:
-    """The first link with this attribute; empty when there is none."""
-    for link in _children(entry, "link"):
+def find_link(entry: Element, attribute: str, value: str) -> str:
+    """Return the first link with this attribute, or an empty string."""
+    for link in child_elements(entry, "link"):
         if link.get(attribute) == value:
             return link.get("href", "")
     return ""
 
 
-def _children(element: Element, name: str) -> list[Element]:
+def child_elements(element: Element, name: str) -> list[Element]:
     return [child for child in element if local(child) == name]
 
 
-def _secure(url: str) -> str:
-    """The feed still names http; arXiv answers that with a redirect."""
+def https_address(url: str) -> str:
+    """Replace http, which the feed still names and arXiv redirects."""
     return re.sub(r"^http://((?:[a-z]+\.)?arxiv\.org/)", r"https://\1", url)
 
 
-def _child(element: Element, name: str) -> Element | None:
-    return next(iter(_children(element, name)), None)
+def first_child(element: Element, name: str) -> Element | None:
+    return next(iter(child_elements(element, name)), None)
 
 
-def _abstract(paper: Paper) -> bytes:
+def abstract_page(paper: Paper) -> bytes:
     rows = {
         "Authors": ", ".join(paper.authors),
         "Subjects": ", ".join(paper.subjects),

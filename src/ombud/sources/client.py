@@ -1,21 +1,20 @@
 """HTTP for all sources: paced, retried, bounded in time and size.
 
-`HttpClient` is one request with its retries. `PublicClient` asks addresses that strangers may have
-written, over the guarded network of `guard.py`. A site that an account belongs to is asked by
-`site.SiteClient`, which keeps the credentials at home."""
+`HttpClient` sends a request and retries it. `PublicClient` requests addresses that strangers may
+have written, over the guarded network of `guard.py`. `site.SiteClient` requests a site with an
+account, and sends its credentials nowhere else."""
 
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 import httpx
 
+from ombud.deadlines import retry_after
 from ombud.errors import SourceError
 from ombud.sources.decompression import expanded
 from ombud.sources.guard import GuardedTransport, Network, host_key
@@ -26,7 +25,7 @@ except PackageNotFoundError:  # run from a folder that was never installed
     AGENT = "ombud"
 
 FIRST_WAIT = 1.0
-"""Seconds before the second try, doubled each time."""
+"""Seconds before the second attempt, doubled each time."""
 CONNECT_SECONDS = 10.0
 HOPS = 5
 """Redirects that are followed."""
@@ -34,27 +33,27 @@ LONGEST_URL = 4000
 LARGEST = 200 * 2**20
 """Bytes of a body after decompression, as `documents.size_mb` is by default."""
 BUSY = frozenset({429, 500, 502, 503, 504})
-"""What may be better in a moment."""
+"""Statuses after which a request is tried again."""
 MOVED = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestPolicy:
-    """How long one request is tried."""
+    """Attempts and time limits of a request."""
 
     tries: int
     longest_wait: float
-    """Seconds; the longest that a server may ask for."""
+    """Most seconds of a Retry-After that are waited."""
     silent_seconds: float
-    """Without a byte."""
+    """Most seconds without a byte."""
     whole_seconds: float
-    """For one answer: a server that drips bytes never runs into a timeout of single reads."""
+    """Most seconds for a response: a server that drips bytes never exceeds a read timeout."""
     busy: frozenset[int] = BUSY
 
 
 class HttpResponse(NamedTuple):
     url: str
-    """Where it came from, after redirects."""
+    """Its address after redirects."""
     status: int
     headers: httpx.Headers
     body: bytes = b""
@@ -65,7 +64,7 @@ class HttpResponse(NamedTuple):
 
     @property
     def target(self) -> str:
-        """Where a redirect leads; empty when this is none."""
+        """Target of a redirect; empty for other responses."""
         location = self.headers.get("location", "")
         if self.status not in MOVED or not location:
             return ""
@@ -82,10 +81,10 @@ class HttpResponse(NamedTuple):
 
 
 BodyLimit = Callable[[HttpResponse], int]
-"""From an answer without its body to the most bytes to read of it; 0 = leave the body."""
+"""Most bytes to read of a response, decided by its head; 0 reads no body."""
 IsBusy = Callable[[HttpResponse], bool]
 Send = Callable[[httpx.Request], httpx.Response]
-"""Sends a request and gives the answer with its body unread."""
+"""Sends a request and returns the response with its body unread."""
 
 
 def never_busy(response: HttpResponse) -> bool:
@@ -94,24 +93,24 @@ def never_busy(response: HttpResponse) -> bool:
 
 class HttpRequest(NamedTuple):
     url: httpx.URL
-    shown: str
-    """How errors call the address."""
+    display_url: str
+    """The address as errors print it."""
     headers: Mapping[str, str]
     body_limit: BodyLimit
     form: Mapping[str, str] | None = None
     """Sent by POST; None = a GET."""
     is_busy: IsBusy = never_busy
-    """Says of an answer that it is worth asking once more, beside those whose status says so."""
+    """Tells whether to retry after a response, besides those with a busy status."""
 
 
 class NoAnswer(Exception):
-    """Why there is none. Stays inside the clients, which say it in their own words."""
+    """Raised when there is no response, with the reason. The clients turn it into a SourceError."""
 
     def __init__(self, failed: Exception, *, late: bool) -> None:
         reason = str(failed).strip().rstrip(".")
         super().__init__(reason or type(failed).__name__)
         self.late = late
-        """It took longer than `whole_seconds`."""
+        """True if it took longer than `whole_seconds`."""
 
 
 def sleep(seconds: float) -> None:
@@ -119,10 +118,10 @@ def sleep(seconds: float) -> None:
 
 
 class HttpClient:
-    """One request with its retries. Several threads may share one, unless `spacing` is given.
+    """Sends requests with retries. Several threads may share a client without `spacing`.
 
-    spacing: seconds between two requests to one host. on_deadline: told the moment, by `clock`, at
-    which the request that begins must be over. clock, pause: time and sleep, for tests."""
+    spacing: seconds between two requests to one host. on_deadline: called before each attempt with
+    the time, by `clock`, at which it must end. clock, pause: time and sleep, for tests."""
 
     def __init__(
         self,
@@ -140,12 +139,12 @@ class HttpClient:
         self._free: dict[str, float] = {}
         self.spacing = spacing
         self.spacings: dict[str, float] = {}
-        """Of the hosts that have one of their own."""
-        self.on_deadline: Callable[[float], None] = _ignore
+        """Host -> seconds, for hosts that ask for their own spacing."""
+        self.on_deadline: Callable[[float], None] = lambda deadline: None
 
     def ask(self, request: HttpRequest) -> HttpResponse:
-        """The answer, whatever its status, after as many tries as the policy gives it. Raises
-        NoAnswer, and SourceError for a refused address and for a body that is too large."""
+        """Return the response, whatever its status, after the attempts that the policy allows.
+        Raises NoAnswer, and SourceError for a refused address or a body that is too large."""
         wait = FIRST_WAIT
         last = self._policy.tries
         for attempt in range(1, last + 1):
@@ -153,17 +152,17 @@ class HttpClient:
             deadline = self._clock() + self._policy.whole_seconds
             self.on_deadline(deadline)
             try:
-                response = self._once(request, deadline)
+                response = self._attempt(request, deadline)
             except httpx.TransportError as failed:
                 late = self._clock() >= deadline
                 if late or attempt == last:
                     raise NoAnswer(failed, late=late) from failed
             else:
-                asked_wait = retry_after(response.headers)
+                server_wait = retry_after(response.headers) or 0.0
                 busy = response.status in self._policy.busy or request.is_busy(response)
-                if not busy or attempt == last or asked_wait > self._policy.longest_wait:
+                if not busy or attempt == last or server_wait > self._policy.longest_wait:
                     return response
-                wait = max(wait, asked_wait)
+                wait = max(wait, server_wait)
             self._rest(min(wait, self._policy.longest_wait))
             wait *= 2
         raise AssertionError  # the last attempt returns or raises
@@ -184,7 +183,7 @@ class HttpClient:
         else:
             self._pause(seconds)
 
-    def _once(self, request: HttpRequest, deadline: float) -> HttpResponse:
+    def _attempt(self, request: HttpRequest, deadline: float) -> HttpResponse:
         ours = {"user-agent": AGENT, "accept": "*/*", "accept-encoding": "gzip, deflate"}
         timeout = httpx.Timeout(self._policy.silent_seconds, connect=CONNECT_SECONDS)
         sent = httpx.Request(
@@ -199,33 +198,38 @@ class HttpClient:
             head = HttpResponse(str(request.url), received.status_code, received.headers)
             most = request.body_limit(head)
             if most:
-                return head._replace(body=self._body(received, request.shown, most, deadline))
+                body = self._read_body(received, request.display_url, most, deadline)
+                return head._replace(body=body)
             if received.headers.get("content-length", "0") == "0":
-                _drain(received)
+                # An empty body must be read before the connection can be used again.
+                pieces: Iterator[bytes] = received.iter_raw()
+                next(pieces, b"")
             return head
         finally:
             received.close()
 
-    def _body(self, received: httpx.Response, shown: str, most: int, deadline: float) -> bytes:
-        """Decompressed here, not by httpx: its decoders expand a whole piece before anyone can say
-        stop."""
+    def _read_body(
+        self, received: httpx.Response, display_url: str, most: int, deadline: float
+    ) -> bytes:
+        """Read and decompress a body up to a limit. httpx would expand a whole piece before the
+        limit can stop it."""
         announced = received.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > most:
-            raise _too_large(shown, most)
+            raise too_large(display_url, most)
         encoding = received.headers.get("content-encoding", "").strip().lower()
         body = bytearray()
-        for piece in expanded(received.iter_raw(), encoding, shown):
+        for piece in expanded(received.iter_raw(), encoding, display_url):
             body += piece
             if len(body) > most:
-                raise _too_large(shown, most)
+                raise too_large(display_url, most)
             if self._clock() > deadline:
                 raise httpx.ReadTimeout("it took too long")
         return bytes(body)
 
 
 class PublicClient:
-    """Asks addresses that anybody may have written. May be used by several threads, one request at
-    a time.
+    """Requests addresses that anybody may have written. Several threads may share a client, which
+    sends one request at a time.
 
     spacing: seconds between two requests to one host. clock, pause: time and sleep, for tests."""
 
@@ -267,20 +271,22 @@ class PublicClient:
         body_limit: BodyLimit | None = None,
         is_busy: IsBusy = never_busy,
     ) -> HttpResponse:
-        """The answer, whatever its status; hops = 0 returns redirects instead of following them.
+        """Return the response, whatever its status; hops = 0 returns redirects instead of following
+        them.
 
-        Only bodies of success are read. Raises SourceError where there is no answer: no connection,
-        refused address, too slow, too large."""
-        limit = body_limit or _everything
+        Only bodies of successful responses are read. Raises SourceError without a response: no
+        connection, refused address, too slow, too large."""
 
         def limit_of_success(response: HttpResponse) -> int:
-            return limit(response) if response.ok else 0
+            if not response.ok:
+                return 0
+            return body_limit(response) if body_limit else LARGEST
 
         with self._lock:
             for _ in range(hops + 1):
                 request = HttpRequest(
                     url=checked(url),
-                    shown=url,
+                    display_url=url,
                     headers=headers or {},
                     body_limit=limit_of_success,
                     is_busy=is_busy,
@@ -294,12 +300,12 @@ class PublicClient:
         )
 
     def slow_down(self, host: str, seconds: float) -> None:
-        """From now on leave at least so many seconds between two requests to this host."""
+        """Leave at least so many seconds between two requests to this host from now on."""
         if seconds > self._client.spacing:
             self._client.spacings[host] = seconds
 
     def close(self) -> None:
-        """Let go of open connections; asking on opens new ones."""
+        """Close open connections; further requests open new ones."""
         self._transport.close()
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
@@ -308,24 +314,25 @@ class PublicClient:
         except NoAnswer as failed:
             if failed.late:
                 raise SourceError(
-                    f"{request.shown} was not sent within {self.POLICY.whole_seconds:.0f} seconds.",
+                    f"{request.display_url} was not sent within "
+                    f"{self.POLICY.whole_seconds:.0f} seconds.",
                     hint="Leave it out with `exclude`.",
                 ) from failed
             raise SourceError(
-                f"{request.shown} cannot be reached: {failed}.",
+                f"{request.display_url} cannot be reached: {failed}.",
                 hint="Is the address right, and the network up?",
             ) from failed
 
 
 def checked(url: str) -> httpx.URL:
-    """The address as it will be asked for; raises SourceError for what is no plain web address."""
-    address = _parsed(url)
+    """Parse an address; raises SourceError for anything but a plain web address."""
+    address = parse_address(url)
     if address is None:
         raise SourceError(
             f"`{url[:200]}` is no web address.", hint="Such as https://www.example.com/hr/."
         )
     if address.userinfo:
-        # Not shown: it holds a password.
+        # The address is not printed, as it holds a password.
         raise SourceError(
             f"An address at {address.host} holds a user or password.",
             hint="Leave it out of the url.",
@@ -334,7 +341,7 @@ def checked(url: str) -> httpx.URL:
 
 
 def refused(response: HttpResponse) -> SourceError:
-    """What an answer other than success means, as an error."""
+    """Make the error for an unsuccessful response."""
     what = f"{response.url} answered {response.status}"
     if response.target:
         return SourceError(f"{what}: it has moved to {response.target}.", hint="Give that address.")
@@ -354,21 +361,8 @@ _HINTS = {
 """Status -> what to do about it."""
 
 
-def retry_after(headers: httpx.Headers) -> float:
-    """Seconds of Retry-After, which is a number or a date; 0 where it says none."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdigit():
-        return float(value[:9])
-    try:
-        until = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError):
-        return 0.0
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
-
-
-def _parsed(url: str) -> httpx.URL | None:
+def parse_address(url: str) -> httpx.URL | None:
+    """Parse an http or https address; None for anything else."""
     if len(url) > LONGEST_URL:
         return None
     try:
@@ -380,21 +374,8 @@ def _parsed(url: str) -> httpx.URL | None:
     return address
 
 
-def _everything(response: HttpResponse) -> int:
-    return LARGEST
-
-
-def _ignore(deadline: float) -> None:
-    pass
-
-
-def _drain(response: httpx.Response) -> None:
-    """An empty body, read so that the connection can be used again."""
-    pieces: Iterator[bytes] = response.iter_raw()
-    next(pieces, b"")
-
-
-def _too_large(shown: str, most: int) -> SourceError:
+def too_large(display_url: str, most: int) -> SourceError:
+    """Make the error for a body that is larger than the limit."""
     megabytes = most // 2**20
     size = f"{megabytes} MB" if megabytes else f"{most} bytes"
-    return SourceError(f"{shown} is larger than {size}.", hint="Leave it out with `exclude`.")
+    return SourceError(f"{display_url} is larger than {size}.", hint="Leave it out with `exclude`.")

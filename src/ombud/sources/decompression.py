@@ -1,5 +1,4 @@
-"""Compressed bodies, expanded piece by piece: whoever reads them can say stop before they are
-large."""
+"""Decompress bodies piece by piece, so that the reader can stop before they are large."""
 
 import zlib
 from collections.abc import Iterator
@@ -9,42 +8,42 @@ from ombud.errors import SourceError
 PIECE = 2**16
 """Bytes of one piece after decompression."""
 GZIP_OR_ZLIB = zlib.MAX_WBITS + 32
-"""By its header, zlib finds out itself which of the two it is."""
+"""Lets zlib detect by the header which of the two it is."""
 ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
-def expanded(pieces: Iterator[bytes], encoding: str, shown: str) -> Iterator[bytes]:
-    """Pieces of a body as they were before its `Content-Encoding`.
+def expanded(pieces: Iterator[bytes], encoding: str, name: str) -> Iterator[bytes]:
+    """Undo the `Content-Encoding` of a body; raises SourceError for an encoding that was not
+    requested and for damaged data.
 
-    shown: how errors call the address. Raises SourceError for an encoding that was not asked for,
-    and for damaged data."""
+    name: the address as errors print it."""
     if encoding in {"", "identity"}:
         yield from pieces
         return
     if encoding not in ENCODINGS:
-        raise SourceError(f"{shown} is sent as `{encoding[:40]}`, which was not asked for.")
+        raise SourceError(f"{name} is sent as `{encoding[:40]}`, which was not asked for.")
     try:
         yield from unzipped(pieces, raw=encoding == "deflate")
     except (zlib.error, EOFError) as broken:
         raise SourceError(
-            f"{shown} is damaged: its compressed data cannot be read.", hint="Try again later."
+            f"{name} is damaged: its compressed data cannot be read.", hint="Try again later."
         ) from broken
 
 
 def unzipped(pieces: Iterator[bytes], *, raw: bool = False) -> Iterator[bytes]:
-    """Bounded pieces of gzip or deflate data; raises zlib.error, and EOFError where it breaks
-    off.
+    """Expand gzip or deflate data into pieces of bounded size; raises zlib.error, and EOFError for
+    truncated data.
 
-    raw: also deflate without a header, which is wrong and common."""
-    members = _Members(raw)
+    raw: accept deflate without a header too, which is wrong and common."""
+    members = GzipMembers(raw)
     for piece in pieces:
         yield from members.expand(piece)
     if not members.complete:
         raise EOFError
 
 
-class _Members:
-    """One gzip member after another; some files pad their end with zeros."""
+class GzipMembers:
+    """Decompresses one gzip member after another; some files pad their end with zeros."""
 
     def __init__(self, raw: bool) -> None:
         self._raw = raw

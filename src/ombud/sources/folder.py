@@ -9,55 +9,32 @@ from typing import Any
 
 from ombud.errors import SourceError
 from ombud.settings import Folder
-from ombud.sources.matching import Matching, fits
+from ombud.sources.matching import Matching, fits, matching_of
 from ombud.sources.metadata import normalise_metadata, read_yaml
 from ombud.sources.source import LeftOut, Ref
 
 SIDECAR = "ombud.yaml"
 SETTLED = 2.0
-"""Seconds after which a file's times can be trusted to tell a later write."""
+"""Seconds after which a file's times are sure to change with the next write."""
 
 
 def open_folder(place: Folder, home: Path) -> "FolderSource":
-    facts: dict[str, Any] = {"country": place.country}
-    if place.audience:
-        facts["audience"] = place.audience
-    return FolderSource(
-        place.name,
-        (home / place.path.expanduser()).resolve(),
-        include=place.include,
-        exclude=place.exclude,
-        facts=facts,
-        patterns=place.patterns,
-    )
+    path = (home / place.path.expanduser()).resolve()
+    return FolderSource(place.name, path, matching_of(place))
 
 
 class FolderSource:
-    """Files under `path`. Hidden files, sidecars and links that leave the tree, or lead to another
-    document of it, are not documents.
+    """Files under `path`. Hidden files, sidecars, and links that leave the tree or lead to another
+    document of it are not documents.
 
-    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger
-    than facts."""
+    options: of `Matching`, if that is not given."""
 
     def __init__(
-        self,
-        name: str,
-        path: Path,
-        *,
-        include: Sequence[str] = ("**/*",),
-        exclude: Sequence[str] = (),
-        facts: Mapping[str, Any] | None = None,
-        patterns: Mapping[str, Mapping[str, Any]] | None = None,
+        self, name: str, path: Path, matching: Matching | None = None, **options: Any
     ) -> None:
         self.name = name
         self.path = path
-        self._matching = Matching(
-            name,
-            include=include,
-            exclude=exclude,
-            facts=facts,
-            patterns=patterns,
-        )
+        self._matching = matching or Matching(name, **options)
         self.facts = self._matching.facts
         self.left_out: list[LeftOut] = []
 
@@ -71,7 +48,7 @@ class FolderSource:
         self.left_out = []
         top = str(self.path)
         above: dict[str, Sidecars] = {os.path.dirname(top): ()}  # noqa: PTH120
-        for folder, names, files in os.walk(top, onerror=_unreadable):
+        for folder, names, files in os.walk(top, onerror=raise_unreadable):
             visible = [name for name in names if not name.startswith(".")]
             names[:] = sorted(visible)
             inside = folder[len(top) :].lstrip(os.sep)
@@ -82,7 +59,7 @@ class FolderSource:
             parent = os.path.dirname(folder)  # noqa: PTH120
             sidecars = above[parent]
             if SIDECAR in files:
-                own = _Sidecar(Path(folder) / SIDECAR)
+                own = Sidecar(Path(folder) / SIDECAR)
                 sidecars = (*sidecars, (inside, own))
             above[folder] = sidecars
             refs += self._refs(inside, files, sidecars)
@@ -112,7 +89,7 @@ class FolderSource:
             ) from failed
 
     def facts_at(self, relative: str) -> dict[str, Any] | None:
-        """What is known of a document at this place, whether or not one is there; None where it
+        """Return the metadata of a document at this place, whether or not there is one; None if it
         would be left out. Raises SourceError for a broken ombud.yaml."""
         *folders, name = relative.split("/")
         if any(part.startswith(".") for part in folders) or not self._wanted(name, relative):
@@ -122,7 +99,7 @@ class FolderSource:
             inside = "/".join(folders[:depth])
             sidecar = self.path / inside / SIDECAR
             if sidecar.is_file():
-                sidecars = (*sidecars, (inside, _Sidecar(sidecar)))
+                sidecars = (*sidecars, (inside, Sidecar(sidecar)))
         return self._facts(relative, sidecars)
 
     def _facts(self, relative: str, sidecars: "Sidecars") -> dict[str, Any]:
@@ -136,9 +113,9 @@ class FolderSource:
         return not name.startswith(".") and name != SIDECAR and self._matching.wanted(relative)
 
     def _why_covered(self, link: Path) -> str:
-        """Why a link is no document: it leads out of the tree, or to a file that is listed itself.
-        Empty for others."""
-        try:  # a loop of links ends somewhere inside; `read` will say what is wrong with it
+        """Explain why a link is no document: it leaves the tree, or its target is listed itself.
+        Empty for other links."""
+        try:  # a loop of links ends somewhere inside; `read` will report it
             target = Path(os.path.realpath(link))
         except OSError:
             return ""
@@ -152,13 +129,14 @@ class FolderSource:
         return f"it is a link to {self._uri(relative)}" if is_listed else ""
 
     def _uri(self, relative: str) -> str:
-        # Names are bytes; one that is not UTF-8 keeps its odd bytes as \xNN, for a uri is text.
+        # Names are bytes; bytes that are not UTF-8 become \xNN, as a uri is text.
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return f"{self.name}/{name}"
 
     def _ref(self, relative: str, sidecars: "Sidecars") -> Ref | None:
-        """None for a link that leaves the tree, or leads to a document of it."""
-        file = f"{self.path}{os.sep}{relative}"  # ten thousand paths cost a second as objects
+        """Make the Ref of a file; None for a link that leaves the tree or leads to a document of
+        it."""
+        file = f"{self.path}{os.sep}{relative}"  # ten thousand Path objects would cost a second
         try:
             status = os.lstat(file)
             if stat.S_ISLNK(status.st_mode):
@@ -168,24 +146,23 @@ class FolderSource:
                     return None
                 status = os.stat(file)  # noqa: PTH116
         except OSError:
-            status = None  # `read` will say what is wrong with it
+            status = None  # `read` will report it
         facts = self._facts(relative, sidecars)
         return Ref(
             uri=self._uri(relative),
             place=file,
             size=status.st_size if status else 0,
             facts=facts,
-            version=_version(status),
+            version=file_version(status),
         )
 
 
-Sidecars = tuple[tuple[str, "_Sidecar"], ...]
+Sidecars = tuple[tuple[str, "Sidecar"], ...]
 """(folder inside the tree, its ombud.yaml), outermost first."""
 
 
-class _Sidecar:
-    """One ombud.yaml: `defaults:` and `files: {glob: {...}}`, for its folder and everything
-    below."""
+class Sidecar:
+    """An ombud.yaml: `defaults:` and `files: {glob: {...}}` for its folder and everything below."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -202,11 +179,11 @@ class _Sidecar:
                 f"{path} holds more than `defaults` and `files`.",
                 hint=f"Found: {', '.join(map(str, unknown))}.",
             )
-        defaults = _map(content.get("defaults"), path)
+        defaults = require_map(content.get("defaults"), path)
         self.defaults = normalise_metadata(defaults, f"{path} defaults", strict=True)
         self.files: dict[str, dict[str, Any]] = {}
-        for pattern, value in _map(content.get("files"), path).items():
-            layer = _map(value, path)
+        for pattern, value in require_map(content.get("files"), path).items():
+            layer = require_map(value, path)
             facts = normalise_metadata(layer, f"{path} {pattern}", strict=True)
             self.files[str(pattern)] = facts
 
@@ -218,9 +195,9 @@ class _Sidecar:
         return facts
 
 
-def _version(status: os.stat_result | None) -> str:
-    """What changes with every write. A file that was written just now may be written again within
-    one tick of the file system's clock, unseen: it has no version yet."""
+def file_version(status: os.stat_result | None) -> str:
+    """Make a version that changes with every write; empty for a file written just now, which could
+    change within the same tick of the file system's clock."""
     if status is None:
         return ""
     last_written = max(status.st_mtime, status.st_ctime)
@@ -229,13 +206,13 @@ def _version(status: os.stat_result | None) -> str:
     return f"{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}.{status.st_ino}"
 
 
-def _map(value: Any, path: Path) -> Mapping[Any, Any]:
+def require_map(value: Any, path: Path) -> Mapping[Any, Any]:
     if value is not None and not isinstance(value, Mapping):
         raise SourceError(f"{path}: expected a map, found {type(value).__name__}.")
     return value or {}
 
 
-def _unreadable(error: OSError) -> None:
+def raise_unreadable(error: OSError) -> None:
     raise SourceError(
         f"The folder {error.filename} cannot be read: {error.strerror}.",
         hint="Check its permissions.",

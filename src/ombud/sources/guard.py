@@ -1,36 +1,35 @@
-"""Which addresses a source may connect to, and a transport that connects nowhere else.
+"""Decide which addresses a source may connect to, with a transport that connects nowhere else.
 
-What a page links to is written by strangers: a link to 169.254.169.254 or to a server inside the
-network must not be followed just because ombud could reach it. Every connection, also that of a
-redirect, goes through `Network`, which looks a host up once, judges all its addresses and connects
-to one of those; a name that later stands for another address is not asked again. TLS and the Host
-header keep the name."""
+Links are written by strangers: one to 169.254.169.254 or to a server inside the network must not be
+followed just because ombud could reach it. Every connection, also of a redirect, goes through
+`Network`, which resolves a host once, checks all its addresses and connects to one of them, so that
+a name cannot be moved to another address later. TLS and the Host header keep the name."""
 
 import ipaddress
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpcore
 import httpx
 
 from ombud.errors import SourceError
+from ombud.proxies import proxy_address
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 AddressRange = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _PUBLIC = ipaddress.ip_network("2000::/3")
-"""The only part of IPv6 that is the internet: IPv4-mapped, NAT64, local and multicast forms all lie
-outside."""
+"""The only public range of IPv6; IPv4-mapped, NAT64, local and multicast addresses lie outside."""
 
 
-def _networks(networks: Iterable[str]) -> tuple[AddressRange, ...]:
+def parse_networks(networks: Iterable[str]) -> tuple[AddressRange, ...]:
     return tuple(map(ipaddress.ip_network, networks))
 
 
-_SPECIAL = _networks(
+_SPECIAL = parse_networks(
     (
         "0.0.0.0/8",
         "169.254.0.0/16",
@@ -48,7 +47,7 @@ _SPECIAL = _networks(
         "3fff::/20",
     )
 )
-_PRIVATE = _networks(
+_PRIVATE = parse_networks(
     (
         "10.0.0.0/8",
         "100.64.0.0/10",
@@ -72,35 +71,33 @@ _METADATA = frozenset(
         ),
     )
 )
-"""Servers that hand credentials to whoever asks from inside a cloud; refused also to allowed
-hosts."""
+"""Servers that give credentials to any client inside a cloud; refused even for allowed hosts."""
 
 PRIVATE_HINT = "If it is meant, add the host to the source's `private_hosts`."
-MOST_ADDRESSES = 3
-"""Tried one after another when the first does not answer."""
+MAX_ADDRESSES = 3
+"""Addresses of a host that are tried, one after another."""
 
 
 def refusal(address: Address, *, private: bool = False) -> str:
-    """Why no connection is made to it; empty when one may be.
+    """Explain why an address is refused; empty if it is allowed.
 
-    private: its host may have an address inside the network.
-    """
+    private: its host may have an address inside the network."""
     if address in _METADATA:
         return "a cloud's metadata service"
-    if _in_any(address, _PRIVATE):
+    if is_in_any(address, _PRIVATE):
         return "" if private else "an address inside the network"
     outside = address.version == 6 and address not in _PUBLIC
-    if outside or _in_any(address, _SPECIAL):
+    if outside or is_in_any(address, _SPECIAL):
         return "an address of a special kind"
     return ""
 
 
-def _in_any(address: Address, networks: Iterable[AddressRange]) -> bool:
+def is_in_any(address: Address, networks: Iterable[AddressRange]) -> bool:
     return any(address in network for network in networks)
 
 
 def host_key(host: str) -> str:
-    """One way to write a host: lower case, ASCII, no brackets, no dot at the end."""
+    """Normalise a host: lower case, ASCII, no brackets, no dot at the end."""
     plain = host.strip().strip("[]").rstrip(".").lower()
     if plain.isascii():
         return plain
@@ -110,8 +107,8 @@ def host_key(host: str) -> str:
         return plain
 
 
-def looked_up(host: str, port: int) -> list[str]:
-    """Numeric addresses of a host, best first."""
+def resolve_host(host: str, port: int) -> list[str]:
+    """Look up the numeric addresses of a host, best first."""
     rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(row[4][0]) for row in rows]
     return list(dict.fromkeys(addresses))
@@ -121,19 +118,18 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class Network(httpcore.NetworkBackend):
-    """Connects to judged addresses only; raises SourceError for others. For one thread at a time.
+    """Connects to checked addresses only and raises SourceError for others. For one thread at a
+    time.
 
-    private_hosts: `host` or `host:port` that may have an address inside the network.
-    """
+    private_hosts: `host` or `host:port` that may have an address inside the network."""
 
     def __init__(self, private_hosts: Iterable[str] = (), resolve: Resolve | None = None) -> None:
-        self._private = frozenset(map(_entry, private_hosts))
+        self._private = frozenset(map(normalise_entry, private_hosts))
         self._resolve = resolve
         self._pinned: dict[tuple[str, int], list[Address]] = {}
         self._plain = httpcore.SyncBackend()
         self.deadline = float("inf")
-        """Of the request under way, by `clock`: no read or write goes on after it, however slowly
-        bytes drip."""
+        """End of the current request by `clock`, also for reads whose bytes drip in."""
         self.clock: Callable[[], float] = time.monotonic
 
     def connect_tcp(
@@ -145,17 +141,16 @@ class Network(httpcore.NetworkBackend):
         socket_options: Any = None,
     ) -> httpcore.NetworkStream:
         failed: Exception = httpcore.ConnectError(f"{host} has no address")
-        for address in self.addresses(host, port)[:MOST_ADDRESSES]:
+        for address in self.addresses(host, port)[:MAX_ADDRESSES]:
             try:
                 stream = self._plain.connect_tcp(
-                    str(address), port, self.left(timeout), local_address, socket_options
+                    str(address), port, self.seconds_left(timeout), local_address, socket_options
                 )
-                return _Timed(stream, self)
+                return TimedStream(stream, self)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as no:
                 failed = no
-        self._pinned.pop(
-            (host_key(host), port), None
-        )  # it may have moved: the next try looks it up again
+        # The host may have moved: the next attempt resolves it again.
+        self._pinned.pop((host_key(host), port), None)
         raise failed
 
     def connect_unix_socket(
@@ -164,40 +159,46 @@ class Network(httpcore.NetworkBackend):
         raise SourceError("Sockets of this machine are not read.")
 
     def addresses(self, host: str, port: int) -> list[Address]:
-        """Where connections to a host go; looked up and judged once. Raises SourceError if any must
-        not be used."""
+        """Return the addresses of a host, resolved and checked once. Raises SourceError if any is
+        refused."""
         key = (host_key(host), port)
         if key not in self._pinned:
-            self._pinned[key] = self._judged(*key)
+            self._pinned[key] = self._checked_addresses(*key)
         return self._pinned[key]
 
+    def is_private(self, host: str, port: int | None) -> bool:
+        """Tell whether a host may have an address inside the network."""
+        key = host_key(host)
+        return key in self._private or f"{key}:{port}" in self._private
+
     def end_at(self, deadline: float) -> None:
-        """The request that begins must be over by then, by `clock`."""
+        """Set the end of the next request, by `clock`."""
         self.deadline = deadline
 
-    def left(self, timeout: float | None) -> float:
-        left = self.deadline - self.clock()
-        if left <= 0:
+    def seconds_left(self, timeout: float | None) -> float:
+        """Return the timeout, or what is left of the request's time if that is less."""
+        rest = self.deadline - self.clock()
+        if rest <= 0:
             raise httpcore.ReadTimeout("it takes too long")
-        return min(left, timeout if timeout is not None else left)
+        return min(rest, timeout if timeout is not None else rest)
 
-    def _judged(self, host: str, port: int) -> list[Address]:
-        resolve = self._resolve or looked_up
+    def _checked_addresses(self, host: str, port: int) -> list[Address]:
+        resolve = self._resolve or resolve_host
         try:
-            addresses = list(map(_address, resolve(host, port)))
+            addresses = list(map(parse_ip, resolve(host, port)))
         except (OSError, UnicodeError) as unknown:
             raise httpcore.ConnectError(f"{host} is not known") from unknown
-        private = host in self._private or f"{host}:{port}" in self._private
+        private = self.is_private(host, port)
         for address in addresses:
-            # One foot inside is enough to refuse: an honest name does not mix the two.
+            # One private address is enough to refuse: an honest host does not mix the two.
             why = refusal(address, private=private)
             if why:
-                shown = host if host == str(address) else f"{host} ({address})"
-                raise SourceError(f"{shown} is {why}: not read.", hint=PRIVATE_HINT)
+                name = host if host == str(address) else f"{host} ({address})"
+                raise SourceError(f"{name} is {why}: not read.", hint=PRIVATE_HINT)
         return addresses
 
 
-class _Timed(httpcore.NetworkStream):
+class TimedStream(httpcore.NetworkStream):
     """A stream whose reads and writes end with the request's deadline, TLS handshake included."""
 
     def __init__(self, stream: httpcore.NetworkStream, network: Network) -> None:
@@ -205,10 +206,10 @@ class _Timed(httpcore.NetworkStream):
         self._network = network
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._network.left(timeout))
+        return self._stream.read(max_bytes, self._network.seconds_left(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._network.left(timeout))
+        self._stream.write(buffer, self._network.seconds_left(timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -216,25 +217,28 @@ class _Timed(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        secure = self._stream.start_tls(ssl_context, server_hostname, self._network.left(timeout))
-        return _Timed(secure, self._network)
+        seconds = self._network.seconds_left(timeout)
+        secure = self._stream.start_tls(ssl_context, server_hostname, seconds)
+        return TimedStream(secure, self._network)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
 class GuardedTransport(httpx.BaseTransport):
-    """httpx over a `Network`. Built on httpcore's own pool, for that is where a connection is made
-    and nowhere else."""
+    """Connects httpx to a `Network`, by httpcore's pool, as connections are made only there."""
 
     def __init__(self, network: Network, tls: Any = None) -> None:
-        context = tls or httpx.create_ssl_context(trust_env=False)
+        self._network = network
+        self._tls = tls or httpx.create_ssl_context()
         self._pool = httpcore.ConnectionPool(
-            ssl_context=context,
+            ssl_context=self._tls,
             network_backend=network,
             max_connections=10,
             keepalive_expiry=15.0,
         )
+        self._through: dict[str, tuple[httpcore.HTTPProxy, Network]] = {}
+        """Proxy -> the connections through it, and what connects to it."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         url = httpcore.URL(
@@ -251,25 +255,54 @@ class GuardedTransport(httpx.BaseTransport):
             content=content,
             extensions=request.extensions,
         )
-        with _as_httpx():
-            received = self._pool.handle_request(sent)
+        with httpx_errors():
+            received = self._route(str(request.url)).handle_request(sent)
         return httpx.Response(
             received.status,
             headers=received.headers,
-            stream=_Body(received.stream),
+            stream=ResponseBody(received.stream),
             extensions=received.extensions,
         )
 
+    def _route(self, url: str) -> httpcore.ConnectionPool:
+        """Return the connections that a request takes: direct ones, or through the organisation's
+        proxy. Where the name is known here, it is checked all the same."""
+        proxy = proxy_address(url)
+        address = httpx.URL(url)
+        if not proxy or self._network.is_private(address.host, address.port):
+            return self._pool
+        with suppress(httpcore.ConnectError):
+            self._network.addresses(address.host, address.port or 443)
+        if proxy not in self._through:
+            gate = httpx.URL(proxy)
+            credentials = (gate.username, gate.password) if gate.username else None
+            way = Network((gate.host,))
+            pool = httpcore.HTTPProxy(
+                f"{gate.scheme}://{gate.netloc.decode()}",
+                proxy_auth=credentials,
+                ssl_context=self._tls,
+                network_backend=way,
+                max_connections=10,
+                keepalive_expiry=15.0,
+            )
+            self._through[proxy] = pool, way
+        pool, way = self._through[proxy]
+        way.clock = self._network.clock
+        way.deadline = self._network.deadline
+        return pool
+
     def close(self) -> None:
         self._pool.close()
+        for pool, _ in self._through.values():
+            pool.close()
 
 
-class _Body(httpx.SyncByteStream):
+class ResponseBody(httpx.SyncByteStream):
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
-        with _as_httpx():
+        with httpx_errors():
             yield from self._stream
 
     def close(self) -> None:
@@ -277,7 +310,7 @@ class _Body(httpx.SyncByteStream):
 
 
 @contextmanager
-def _as_httpx() -> Iterator[None]:
+def httpx_errors() -> Iterator[None]:
     try:
         yield
     except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as failed:
@@ -285,8 +318,8 @@ def _as_httpx() -> Iterator[None]:
         raise kind(str(failed)) from failed
 
 
-def _entry(host: str) -> str:
-    """`host` or `host:port`, as they are compared."""
+def normalise_entry(host: str) -> str:
+    """Normalise `host` or `host:port`."""
     name, colon, port = host.strip().rpartition(":")
     is_ipv6 = ":" in name and "]" not in name
     if colon and port.isdigit() and not is_ipv6:
@@ -294,7 +327,7 @@ def _entry(host: str) -> str:
     return host_key(host)
 
 
-def _address(text: str) -> Address:
+def parse_ip(text: str) -> Address:
     try:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError as wrong:

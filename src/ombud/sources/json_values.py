@@ -1,4 +1,4 @@
-"""Values of JSON that somebody else wrote: of the kind that is wanted, or empty."""
+"""Read values of foreign JSON: of the expected type, or empty."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,12 +13,12 @@ def as_object(value: Any) -> Mapping[str, Any]:
 
 
 def as_objects(value: Any) -> list[Mapping[str, Any]]:
-    """Those of a list that are objects."""
+    """Return the objects of a list; none if the value is no list."""
     if not isinstance(value, list):
         return []
     return [row for row in value if isinstance(row, dict)]
 
 
 def is_table(value: Any) -> bool:
-    """Whether it is a list of nothing but objects."""
+    """Tell whether the value is a list of objects only."""
     return isinstance(value, list) and all(isinstance(row, dict) for row in value)

@@ -1,4 +1,4 @@
-"""Which paths of a source are documents, and what the settings say about each."""
+"""Decide which paths of a source are documents, and the metadata that the settings give each."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -19,31 +19,31 @@ _FILES = frozenset((
     ".md", ".mdx", ".msg", ".ods", ".odt", ".pdf", ".pptm", ".pptx", ".rst", ".rtf", ".tsv", ".txt",
     ".xht", ".xhtml", ".xls", ".xlsm", ".xlsx",
 ))  # fmt: skip
-"""Endings of documents that lie in a site beside its pages."""
+"""Endings of files in a site that are read besides its pages."""
 
 
 def is_document(name: str) -> bool:
-    """Whether a file that lies in a site beside its pages is read, by its ending."""
+    """Tell by its ending whether a file of a site is read."""
     suffix = PurePosixPath(name).suffix.lower()
     return suffix in _FILES or suffix in plugin_endings()
 
 
 def why_unreadable(name: str) -> str:
-    """Why a file is not read, by its ending."""
+    """Explain by its ending why a file is not read."""
     suffix = PurePosixPath(name).suffix.lower()
     return f"there is no parser for `{suffix}`" if suffix else "its name has no ending"
 
 
 def plugin_endings() -> frozenset[str]:
-    """Endings of the files that parsers of plugins read, such as ".memo"."""
+    """Return the file endings that parsers of plugins read, such as ".memo"."""
     return frozenset(f".{name}" for name in names("parser", ()))
 
 
 class Matching:
-    """Paths are relative to the source, with slashes.
+    """Includes, excludes and metadata by path; paths are relative to the source, with slashes.
 
-    facts: metadata of documents that say nothing themselves. patterns: glob -> metadata, stronger
-    than facts. Raises SourceError, naming the source, for metadata that cannot be right."""
+    facts: default metadata. patterns: glob -> metadata, stronger than facts. Raises SourceError,
+    naming the source, for invalid metadata."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""Title, country, audience, dates…: one vocabulary for front matter, ombud.yaml, patterns and
-settings."""
+"""Check and read document metadata; front matter, ombud.yaml, patterns and settings share its
+keys."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
@@ -29,26 +29,26 @@ METADATA_KEYS = (
 AUDIENCE_KEYS = ("roles", "grades", "groups", "contracts")
 STATUS = ("draft", "published", "withdrawn")
 LARGEST_YAML = 256 * 1024
-MOST_BRACKETS = 500
+MAX_BRACKETS = 500
 """The YAML scanner takes time quadratic in their nesting."""
 
 
 def normalise_metadata(layer: Mapping[str, Any], where: str, *, strict: bool) -> dict[str, Any]:
-    """Checked values under the names of `Document`; raises SourceError naming `where` and the key.
+    """Check metadata and name it as the fields of `Document`; raises SourceError naming `where` and
+    the key.
 
-    strict: an unknown key is an error; otherwise it is ignored, for real front matter has many.
-    """
-    known: dict[str, Any] = {}
+    strict: an unknown key is an error; otherwise it is ignored, as real front matter has many."""
+    facts: dict[str, Any] = {}
     for key, value in layer.items():
         if key in METADATA_KEYS:
             if value is not None:
-                known |= _value(str(key), value, where)
+                facts |= read_value(str(key), value, where)
         elif strict:
-            raise _unknown_key(str(key), where)
-    return known
+            raise unknown_key(str(key), where)
+    return facts
 
 
-def _unknown_key(key: str, where: str) -> SourceError:
+def unknown_key(key: str, where: str) -> SourceError:
     near = get_close_matches(key, METADATA_KEYS, n=1)
     if near:
         hint = f"Did you mean `{near[0]}`?"
@@ -58,8 +58,8 @@ def _unknown_key(key: str, where: str) -> SourceError:
 
 
 def apply_metadata(document: Document, facts: Mapping[str, Any]) -> Document:
-    """`document` with normalised facts laid over it. Raises SourceError for facts that are none of
-    a document, as a plugin may give them."""
+    """Copy a document with normalised metadata. Raises SourceError for metadata that no document
+    can have, as a plugin may give it."""
     try:
         return Document.model_validate(document.model_dump() | dict(facts))
     except ValidationError as wrong:
@@ -73,10 +73,10 @@ def apply_metadata(document: Document, facts: Mapping[str, Any]) -> Document:
 
 
 def read_yaml(text: str, where: str) -> Any:
-    """Plain YAML without aliases (a few lines of them can stand for gigabytes)."""
+    """Parse YAML without aliases, as a few lines of them can expand to gigabytes."""
     if len(text) > LARGEST_YAML:
         raise SourceError(f"{where} is larger than {LARGEST_YAML // 1024} KiB.")
-    if text.count("[") + text.count("{") > MOST_BRACKETS:
+    if text.count("[") + text.count("{") > MAX_BRACKETS:
         raise SourceError(
             f"{where} nests too many brackets.", hint="Write lists and maps on lines of their own."
         )
@@ -102,7 +102,7 @@ def read_yaml(text: str, where: str) -> Any:
         ) from wrong
 
 
-def _value(key: str, value: Any, where: str) -> dict[str, Any]:
+def read_value(key: str, value: Any, where: str) -> dict[str, Any]:
     if key in _READERS:
         field, read = _READERS[key]
         return {field: read(value, where)}
@@ -116,10 +116,13 @@ def _value(key: str, value: Any, where: str) -> dict[str, Any]:
     return {key: str(value).strip()}
 
 
-def _countries(value: Any, where: str) -> tuple[str, ...]:
+def read_countries(value: Any, where: str) -> tuple[str, ...]:
     # An unquoted NO arrives as False, which must not become "everywhere".
     codes: set[str] = set()
-    for written in _listed(value):
+    values: Sequence[Any] = [] if value == "" else [value]
+    if isinstance(value, list | tuple):
+        values = value
+    for written in values:
         if isinstance(written, bool) or not str(written).strip():
             hint = "Leave it out for everywhere; YAML reads NO as false: quote it."
             raise SourceError(f"{where}: country = {value!r} is no country.", hint=hint)
@@ -130,14 +133,8 @@ def _countries(value: Any, where: str) -> tuple[str, ...]:
     return tuple(sorted(codes))
 
 
-def _listed(value: Any) -> Sequence[Any]:
-    if isinstance(value, list | tuple):
-        return value
-    return [] if value == "" else [value]
-
-
-def _audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
-    # What cannot be understood must not become "everyone".
+def read_audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
+    # A value that cannot be read must not become "everyone".
     if not isinstance(value, Mapping):
         raise SourceError(
             f"{where}: audience is not a map.", hint="Such as audience: {roles: [manager]}."
@@ -153,7 +150,7 @@ def _audience(value: Any, where: str) -> dict[str, tuple[str, ...]]:
     return audience
 
 
-def _day(value: Any, where: str) -> date:
+def read_day(value: Any, where: str) -> date:
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):
@@ -166,25 +163,17 @@ def _day(value: Any, where: str) -> date:
         ) from wrong
 
 
-def _effective_from(value: Any, where: str) -> date:
-    return _day(value, f"{where}: effective_from")
-
-
-def _effective_to(value: Any, where: str) -> date:
-    return _day(value, f"{where}: effective_to")
-
-
-def _mandatory(value: Any, where: str) -> bool:
+def read_mandatory(value: Any, where: str) -> bool:
     if not isinstance(value, bool):
         raise SourceError(f"{where}: mandatory = {value!r} is neither true nor false.")
     return value
 
 
 _READERS: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
-    "country": ("countries", _countries),
-    "audience": ("audience", _audience),
-    "effective_from": ("effective_from", _effective_from),
-    "effective_to": ("effective_to", _effective_to),
-    "mandatory": ("mandatory", _mandatory),
+    "country": ("countries", read_countries),
+    "audience": ("audience", read_audience),
+    "effective_from": ("effective_from", lambda day, at: read_day(day, f"{at}: effective_from")),
+    "effective_to": ("effective_to", lambda day, at: read_day(day, f"{at}: effective_to")),
+    "mandatory": ("mandatory", read_mandatory),
 }
-"""Key -> (field of `Document`, what checks and reads its value); all other keys are texts."""
+"""Key -> (field of `Document`, function that checks and reads its value); other keys are texts."""

@@ -1,4 +1,4 @@
-"""From a `[[source]]` of the settings to the source."""
+"""Open the source that a `[[source]]` block of the settings describes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +12,9 @@ from ombud.sources.source import Ref, Source
 
 
 def open_source(place: SourceSettings, home: Path) -> Source:
-    """The source that a block of the settings describes; nothing is read or asked yet.
+    """Open the source of a block of the settings, without reading or requesting anything yet.
 
-    home: what relative paths count from. Raises SourceError for settings that cannot be right,
-    MissingExtra."""
+    home: folder of relative paths. Raises SourceError for invalid settings, MissingExtra."""
     if isinstance(place, PluginSource):
         return _PluginGuard(place, home)
     kind = str(cast(Any, place).type)
@@ -24,8 +23,8 @@ def open_source(place: SourceSettings, home: Path) -> Source:
 
 
 class _PluginGuard:
-    """A source of a plugin: whatever it does wrong is a SourceError with the package's name, and
-    costs this source or this document, not the sync."""
+    """A source of a plugin. Its faults become SourceErrors that name the package, so that they
+    concern this source or document and not the whole sync."""
 
     def __init__(self, place: PluginSource, home: Path) -> None:
         self.name = place.name
@@ -70,9 +69,10 @@ class _PluginGuard:
 SOURCES: dict[str, str] = {
     "arxiv": "ombud.sources.arxiv:open_arxiv",
     "confluence": "ombud.sources.confluence.source:open_confluence",
+    "drive": "ombud.sources.drive.source:open_drive",
     "folder": "ombud.sources.folder:open_folder",
     "sharepoint": "ombud.sources.sharepoint.source:open_sharepoint",
     "web": "ombud.sources.web.source:open_web",
     "wikipedia": "ombud.sources.wikipedia:open_wikipedia",
 }
-"""Kind -> `(settings, home) -> Source`. A plugin's kind opens itself: `PluginSource.open`."""
+"""Kind -> `(settings, home) -> Source`. Kinds of plugins are opened by `PluginSource.open`."""

@@ -1,8 +1,7 @@
-"""Asking a site that the operator named: waits when told to, gives up in the end, and keeps
-credentials at home.
+"""Request a site that the operator configured with an account, over the machine's own network and
+proxies. Credentials are sent to this site only.
 
-For sites that an account belongs to, over the machine's own network and proxies. Addresses that
-strangers may have written go through `client.PublicClient`."""
+Addresses that strangers may have written go through `client.PublicClient`."""
 
 import json
 import weakref
@@ -13,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from ombud.deadlines import retry_after
 from ombud.errors import SourceError
 from ombud.sources.client import (
     HOPS,
@@ -21,33 +21,32 @@ from ombud.sources.client import (
     HttpClient,
     HttpRequest,
     HttpResponse,
+    IsBusy,
     NoAnswer,
     RequestPolicy,
-    retry_after,
+    never_busy,
 )
 
-RENEWALS = 3
-"""Of credentials, for one request."""
-AT_ONCE = 4
-"""Requests on their way to one site."""
-MOST_ANSWERS = 10_000
-"""Parts of one list."""
+MAX_RENEWALS = 3
+"""Renewals of credentials for one request."""
+PARALLEL_REQUESTS = 4
+"""Requests to one site at a time."""
+MAX_LIST_PARTS = 10_000
 HIDDEN = frozenset({403, 404})
-"""Statuses of what the account may not see; Confluence says 404 then, too."""
+"""Statuses of content that the account may not see; Confluence answers 404 then, too."""
 LARGEST_JSON = 64 * 2**20
 """Bytes of one answer."""
-
-
 Credentials = Mapping[str, str] | Callable[[Mapping[str, str] | None], Mapping[str, str]]
-"""Headers; or what gives them for a request, told which ones were refused a moment ago (None =
-none)."""
+"""Headers, or a function that returns them; it gets the headers that were just refused, or None."""
 
 
 class SiteClient:
-    """Several threads may share one. Nothing it raises names a header, a query or a user.
+    """An HTTP client for one site, which several threads may share. Its errors name no header,
+    query or user.
 
-    name: how messages call the site. address: its origin counts as home, and `credentials`
-    (headers) go nowhere else. hint: what to do about a refused account."""
+    name: the site as errors call it. address: `credentials` are sent to its origin only. hint: what
+    to do about a refused account. is_busy: tells whether a response only asks for a pause, besides
+    the usual statuses."""
 
     POLICY = RequestPolicy(
         tries=5,
@@ -56,14 +55,23 @@ class SiteClient:
         whole_seconds=900.0,
     )
 
-    def __init__(self, name: str, address: str, *, credentials: Credentials, hint: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        address: str,
+        *,
+        credentials: Credentials,
+        hint: str,
+        is_busy: IsBusy = never_busy,
+    ) -> None:
+        self._is_busy = is_busy
         self._name = name
         self._hint = hint
-        self._home = _origin(httpx.URL(address))
+        self._home = origin_of(httpx.URL(address))
         self._credentials = credentials if callable(credentials) else dict(credentials)
         self._accepted: Mapping[str, str] = {}
-        """The latest credentials that were good for a request."""
-        # A jar gives cookies to every port of a host, and a session is nothing that a token needs.
+        """The last credentials that were accepted."""
+        # A jar would send cookies to every port of the host, and tokens need no session.
         http = httpx.Client(
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])), follow_redirects=False
         )
@@ -73,14 +81,14 @@ class SiteClient:
     def get(
         self, url: str, *, absent: Container[int] = (), largest: int = LARGEST
     ) -> HttpResponse | None:
-        """The answer behind all redirects; None for a status in `absent`. Raises SourceError for
-        everything else."""
+        """Follow redirects and return the response; None for a status in `absent`. Raises
+        SourceError for other failures."""
         target = self._address(url)
         trusted = True
         for _ in range(HOPS + 1):
             trusted = trusted and self._is_home(target)
             if trusted:
-                response = self._admitted(target, largest)
+                response = self._get_with_credentials(target, largest)
             else:
                 response = self._answer(target, {}, largest)
             if response.status in MOVED and "location" in response.headers:
@@ -88,6 +96,8 @@ class SiteClient:
                 continue
             if response.ok:
                 return response
+            if self._is_busy(response):
+                raise SourceError(f"{self._name} asks for a pause.", hint="Sync again later.")
             if response.status in absent:
                 return None
             raise self._refusal(target, response.status)
@@ -96,7 +106,7 @@ class SiteClient:
         )
 
     def get_json(self, url: str, *, absent: Container[int] = ()) -> tuple[Any, HttpResponse] | None:
-        """(what the JSON says, the answer); None for a status in `absent`."""
+        """Return the parsed JSON and the response; None for a status in `absent`."""
         response = self.get(url, absent=absent, largest=LARGEST_JSON)
         if response is None:
             return None
@@ -104,7 +114,7 @@ class SiteClient:
             return json.loads(response.body), response
         except (ValueError, RecursionError) as wrong:
             raise SourceError(
-                f"{self._name} sent no JSON for {self._shown(self._address(url))}.",
+                f"{self._name} sent no JSON for {self._display_url(self._address(url))}.",
                 hint="Is the address right? A login page or a proxy may stand before it.",
             ) from wrong
 
@@ -114,9 +124,8 @@ class SiteClient:
         headers: Mapping[str, str] | None = None,
         form: Mapping[str, str] | None = None,
     ) -> HttpResponse:
-        """What is answered to a GET, or to a form that is sent, whatever the status. Only at home;
-        redirects are not followed and credentials not added: this is how credentials are got.
-        Raises SourceError."""
+        """Send a GET, or a form, to get credentials: without credentials or redirects, to this site
+        only. Returns the response, whatever its status. Raises SourceError."""
         target = self._address(url)
         if not self._is_home(target):
             raise SourceError(
@@ -124,14 +133,14 @@ class SiteClient:
             )
         return self._answer(target, headers or {}, LARGEST_JSON, form)
 
-    def _admitted(self, url: httpx.URL, largest: int) -> HttpResponse:
-        """With credentials, and with new ones, once, where those are not valid any more; again
-        where the new ones were good for another request and have run out meanwhile."""
+    def _get_with_credentials(self, url: httpx.URL, largest: int) -> HttpResponse:
+        """Send a GET with credentials, renewed once if they are refused; more often if the renewed
+        ones were accepted for another request and have expired since."""
         if not callable(self._credentials):
             return self._answer(url, self._credentials, largest)
         sent = self._credentials(None)
         response = self._answer(url, sent, largest)
-        for _ in range(RENEWALS):
+        for _ in range(MAX_RENEWALS):
             if response.status != 401:
                 self._accepted = sent
                 break
@@ -150,22 +159,23 @@ class SiteClient:
     ) -> HttpResponse:
         request = HttpRequest(
             url=url,
-            shown=self._shown(url),
+            display_url=self._display_url(url),
             headers=headers,
             body_limit=lambda _: largest,
             form=form,
+            is_busy=self._is_busy,
         )
         try:
             response = self._client.ask(request)
         except NoAnswer as failed:
             raise SourceError(
-                f"{request.shown} cannot be read: {failed}.",
+                f"{request.display_url} cannot be read: {failed}.",
                 hint="Check the address and the network; the next sync tries again.",
             ) from failed
-        asked_wait = retry_after(response.headers)
-        if response.status in self.POLICY.busy and asked_wait > self.POLICY.longest_wait:
+        server_wait = retry_after(response.headers) or 0.0
+        if response.status in self.POLICY.busy and server_wait > self.POLICY.longest_wait:
             raise SourceError(
-                f"{self._name} wants {asked_wait:.0f} seconds of rest.", hint="Sync again later."
+                f"{self._name} wants {server_wait:.0f} seconds of rest.", hint="Sync again later."
             )
         return response
 
@@ -188,33 +198,34 @@ class SiteClient:
         return there
 
     def _refusal(self, url: httpx.URL, status: int) -> SourceError:
-        shown = self._shown(url)
+        address = self._display_url(url)
         if status == 401 and self._is_home(url):
             return SourceError(
                 f"{self._name} does not accept the account or its token.", hint=self._hint
             )
         if status == 403:
             return SourceError(
-                f"The account may not read {shown}.",
+                f"The account may not read {address}.",
                 hint="Give it that permission, or leave it out.",
             )
         if status == 404:
             return SourceError(
-                f"{shown} is not there, or the account may not see it.",
+                f"{address} is not there, or the account may not see it.",
                 hint="It may have been removed just now.",
             )
         return SourceError(
-            f"{shown} answered {status}.", hint="Try again later, or ask who runs the site."
+            f"{address} answered {status}.", hint="Try again later, or ask who runs the site."
         )
 
     def _is_home(self, url: httpx.URL) -> bool:
-        return _origin(url) == self._home
+        return origin_of(url) == self._home
 
-    def _shown(self, url: httpx.URL) -> str:
-        """Of other hosts only the name: addresses of signed downloads are secrets."""
+    def _display_url(self, url: httpx.URL) -> str:
+        """Return the address for messages; of other hosts only the name, as addresses of signed
+        downloads are secrets."""
         return f"{url.host}{url.path}" if self._is_home(url) else url.host
 
 
-def _origin(url: httpx.URL) -> tuple[str, str, int]:
+def origin_of(url: httpx.URL) -> tuple[str, str, int]:
     usual = {"http": 80, "https": 443}.get(url.scheme, 0)
     return url.scheme, url.host, url.port or usual

@@ -1,57 +1,72 @@
-"""What every source does."""
+"""The interface of sources."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+T = TypeVar("T")
 WRITTEN_BY = "3"
-"""Changes when a source that writes its documents' HTML writes the same page in another way: all
-of them are then read anew."""
+"""Version of the HTML that our sources write; when it changes, all their documents are read
+again."""
 
 
 class Ref(NamedTuple):
-    """One document of a source, not yet read."""
+    """A document of a source, not read yet."""
 
     uri: str
-    """NAME/relative/path.ext; the document's identity. Its ending says which parser reads it."""
+    """NAME/relative/path.ext: the document's identity. The ending decides which parser reads it."""
     place: str
     """Where `read` finds it."""
     size: int
-    """Bytes; 0 when it is not known before it is read."""
+    """Bytes; 0 if unknown before it is read."""
     facts: Mapping[str, Any]
-    """Normalised metadata that the source knows; front matter may still override it, but not
-    `final`."""
+    """Normalised metadata of the source; front matter may override it, except for `final`."""
     version: str = ""
-    """Changes whenever the bytes would, such as an ETag: what has not changed is not read again.
-    Empty = read it."""
+    """Changes whenever the bytes do, such as an ETag; an unchanged document is not read again.
+    Empty = always read it."""
     final: tuple[str, ...] = ()
-    """Keys of facts that nothing in the document may override, such as who may read it."""
+    """Keys of facts that nothing in the document may override, such as its audience."""
     name: str = ""
-    """What people call it, such as its path in the site, where the uri does not say that."""
+    """Display name, such as its path in the site, if the uri does not tell it."""
 
     def inside(self, name: str, size: int) -> "Ref":
-        """A file that is attached to it."""
-        shown = f"{self.name}/{name}" if self.name else ""
-        return self._replace(uri=f"{self.uri}/{name}", name=shown, size=size)
+        """Make the Ref of a file attached to this document."""
+        display_name = f"{self.name}/{name}" if self.name else ""
+        return self._replace(uri=f"{self.uri}/{name}", name=display_name, size=size)
 
 
 class LeftOut(NamedTuple):
-    """What a source holds and does not list as a document."""
+    """An item of a source that is not listed as a document."""
 
     uri: str
-    """Its name or address, as people know it."""
+    """Its name or address as people know it."""
     why: str
     """The reason, as in "it is a sign-in page"."""
 
 
+def first_of(
+    named: Iterable[tuple[str, T]], most: int, setting: str
+) -> tuple[dict[str, T], list[LeftOut]]:
+    """Take the first `most` items of a source, by name, and report where the setting cut them
+    off."""
+    taken: dict[str, T] = {}
+    for name, one in named:
+        if len(taken) >= most and name not in taken:
+            why = f"`{setting}` is {most:,}; what follows it is left out, too"
+            return taken, [LeftOut(uri=name, why=why)]
+        taken.setdefault(name, one)
+    return taken, []
+
+
 class Source(Protocol):
-    """A source that leaves something out also has `left_out: list[LeftOut]`, of its last list."""
+    """Lists and reads documents. A source that leaves items out also has `left_out: list[LeftOut]`
+    of its last list."""
 
     name: str
 
     def list(self) -> list[Ref]:
-        """Everything that is there now; raises SourceError rather than returning half a list."""
+        """List all documents; raises SourceError rather than return an incomplete list."""
         ...
 
     def read(self, ref: Ref) -> bytes:
-        """Raises SourceError for this document only."""
+        """Read a document; raises SourceError for this document only."""
         ...

@@ -1,4 +1,4 @@
-"""XML that strangers send: sitemaps and feeds."""
+"""Parse foreign XML, such as sitemaps and feeds, within limits."""
 
 from io import BytesIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
@@ -8,20 +8,19 @@ from ombud.sources.client import LARGEST
 from ombud.sources.decompression import expanded
 
 DEEPEST = 100
-MOST_ELEMENTS = 2_000_000
+MAX_ELEMENTS = 2_000_000
 
 
 def read_tree(data: bytes, what: str) -> Element:
-    """The outermost element; raises SourceError naming `what` when it is no plain XML.
+    """Parse XML and return its root; raises SourceError naming `what`.
 
-    Document types are refused: a few lines of entities can stand for gigabytes.
-    """
+    Document types are refused, as a few lines of entities can expand to gigabytes."""
     try:
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:
             raise SourceError(
                 f"{what} has a document type or is not UTF-8.", hint="Only plain XML is read."
             )
-        root = _bounded_tree(data, what)
+        root = bounded_tree(data, what)
     except (ParseError, ValueError, LookupError) as wrong:
         raise SourceError(
             f"{what} is not valid XML.", hint="Open it in a browser: is it the right address?"
@@ -31,8 +30,8 @@ def read_tree(data: bytes, what: str) -> Element:
     return root
 
 
-def _bounded_tree(data: bytes, what: str) -> Element | None:
-    """None where there is no element. Raises SourceError for a tree that is too deep or too
+def bounded_tree(data: bytes, what: str) -> Element | None:
+    """Parse XML; None without an element. Raises SourceError for a tree that is too deep or too
     long."""
     root: Element | None = None
     depth = count = 0
@@ -45,14 +44,14 @@ def _bounded_tree(data: bytes, what: str) -> Element | None:
             depth -= 1
         if root is None:
             root = element
-        if depth > DEEPEST or count > MOST_ELEMENTS:
+        if depth > DEEPEST or count > MAX_ELEMENTS:
             raise SourceError(f"{what} nests too deeply or is too long.")
     return root
 
 
 def unpacked(data: bytes, what: str) -> bytes:
-    """Gunzipped where needed; raises SourceError naming `what` where that fails or grows too
-    large."""
+    """Decompress gzipped data and return other data as it is; raises SourceError naming `what` if
+    it is damaged or too large."""
     if not data.startswith(b"\x1f\x8b"):
         return data
     whole = bytearray()
@@ -64,7 +63,7 @@ def unpacked(data: bytes, what: str) -> bytes:
 
 
 def local(element: Element) -> str:
-    """Its name without the namespace, which many write wrongly."""
+    """Return the name without its namespace, which many write wrongly."""
     return str(element.tag).rpartition("}")[2]
 
 

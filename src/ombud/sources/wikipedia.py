@@ -16,13 +16,13 @@ from ombud.sources.client import HttpResponse, PublicClient, checked, refused
 from ombud.sources.guard import Network
 from ombud.sources.json_values import as_object
 from ombud.sources.matching import matching_of
-from ombud.sources.source import WRITTEN_BY, LeftOut, Ref
+from ombud.sources.source import WRITTEN_BY, LeftOut, Ref, first_of
 from ombud.sources.web.pages import DEEPEST, complete_links, depth_of, document, outermost
 
 BATCH = 50
 BATCH_LETTERS = 2000
 """Titles in one request, as wikis allow to everyone, and as addresses may be long."""
-MOST_REQUESTS = 5000
+MAX_REQUESTS = 5000
 MISSING = "the wiki has no such page"
 NO_MEMBERS = "the wiki has no pages in this category"
 BUSY_CODES = frozenset({"maxlag", "ratelimited", "readonly"})
@@ -54,8 +54,8 @@ def open_wikipedia(place: Wikipedia, home: Path) -> "WikipediaSource":
 
 
 class WikipediaSource:
-    """Redirects are followed to the page they mean, so that it is one document. A title that the
-    wiki says is missing is no document; when nothing at all is found, that is an error."""
+    """Pages of a wiki by title and category. Redirects are resolved, so that a page is one
+    document; missing titles are left out, and it is an error if no page exists."""
 
     def __init__(self, place: Wikipedia, client: PublicClient) -> None:
         self.name = place.name
@@ -66,17 +66,13 @@ class WikipediaSource:
         self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
-        articles: dict[str, Article] = {}
         self.left_out = []
         try:
-            for article in self._articles():
-                if len(articles) >= self._place.pages and article.title not in articles:
-                    why = f"`pages` is {self._place.pages:,}; what follows it is left out, too"
-                    self.left_out.append(LeftOut(uri=article.title, why=why))
-                    break
-                articles.setdefault(article.title, article)
+            titled = ((article.title, article) for article in self._articles())
+            articles, cut = first_of(titled, self._place.pages, "pages")
         finally:
             self._client.close()
+        self.left_out += cut
         if not articles:
             missing = [one.uri for one in self.left_out]
             named = ", ".join(missing[:5])
@@ -114,7 +110,7 @@ class WikipediaSource:
             "disablelimitreport": "1",
         }
         try:
-            answer = self._asked(query)
+            answer = self._request(query)
         finally:
             self._client.close()
         try:
@@ -125,13 +121,13 @@ class WikipediaSource:
         language = str(ref.facts.get("language", ""))
         url = str(ref.facts["url"])
         return document(
-            title, f"<h1>{escape(title, quote=False)}</h1>\n{_content(text, url)}", language
+            title, f"<h1>{escape(title, quote=False)}</h1>\n{clean_content(text, url)}", language
         )
 
     def _articles(self) -> Iterator[Article]:
-        for batch in _batches(self._place.titles):
-            # Separated by U+001F, for a title may hold the usual bar.
-            yield from self._queried({"titles": "\x1f" + "\x1f".join(batch)})
+        for batch in batch_titles(self._place.titles):
+            # Separated by U+001F, as a title may contain the usual bar.
+            yield from self._query_pages({"titles": "\x1f" + "\x1f".join(batch)})
         for category in self._place.categories:
             name = re.sub(r"^\s*category\s*:\s*", "", category, flags=re.IGNORECASE).strip()
             members = {
@@ -141,14 +137,14 @@ class WikipediaSource:
                 "gcmlimit": "max",
             }
             is_empty = True
-            for article in self._queried(members):
+            for article in self._query_pages(members):
                 is_empty = False
                 yield article
             if is_empty:
                 self.left_out.append(LeftOut(uri=f"Category:{name}", why=NO_MEMBERS))
 
-    def _queried(self, what: Mapping[str, str]) -> Iterator[Article]:
-        """Pages of one query, over all its continuations."""
+    def _query_pages(self, what: Mapping[str, str]) -> Iterator[Article]:
+        """Yield the pages of a query, following its continuations."""
         query = {
             "action": "query",
             "prop": "info",
@@ -157,16 +153,16 @@ class WikipediaSource:
             **what,
         }
         carried: dict[str, str] = {}
-        for _ in range(MOST_REQUESTS):
-            answer = self._asked(query | carried)
+        for _ in range(MAX_REQUESTS):
+            answer = self._request(query | carried)
             try:
                 for page in answer.get("query", {}).get("pages", []):
                     if page.get("missing") or page.get("invalid"):
                         left = LeftOut(uri=str(page.get("title", "")), why=MISSING)
                         self.left_out.append(left)
                     elif page.get("lastrevid"):
-                        yield _article(page)
-                following = _texts(answer.get("continue", {}))
+                        yield read_article(page)
+                following = {str(k): str(v) for k, v in answer.get("continue", {}).items()}
             except (AttributeError, LookupError, TypeError, ValueError) as wrong:
                 raise self._nonsense() from wrong
             if not following or following == carried:
@@ -174,17 +170,21 @@ class WikipediaSource:
             carried = following
         raise SourceError(f"{self._place.url} goes on without end.", hint="Ask for fewer pages.")
 
-    def _asked(self, what: Mapping[str, str]) -> dict[str, Any]:
+    def _request(self, parameters: Mapping[str, str]) -> dict[str, Any]:
         mark = "&" if "?" in self._place.url else "?"
         query = urlencode(
             {
-                **what,
+                **parameters,
                 "format": "json",
                 "formatversion": "2",
                 "maxlag": "5",
             }
         )
-        reply = self._client.get(f"{self._place.url}{mark}{query}", is_busy=_is_busy)
+
+        def is_busy(reply: HttpResponse) -> bool:
+            return reply.headers.get("mediawiki-api-error", "") in BUSY_CODES
+
+        reply = self._client.get(f"{self._place.url}{mark}{query}", is_busy=is_busy)
         if not reply.ok:
             raise refused(reply)
         try:
@@ -201,7 +201,7 @@ class WikipediaSource:
         info = str(error.get("info", "no reason given"))
         reason = info[:300].rstrip(".")
         code = str(error.get("code", ""))
-        return SourceError(f"{self._place.url} answered: {reason}.", hint=_hint(code))
+        return SourceError(f"{self._place.url} answered: {reason}.", hint=hint_of(code))
 
     def _nonsense(self) -> SourceError:
         return SourceError(
@@ -210,7 +210,7 @@ class WikipediaSource:
         )
 
 
-def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
+def batch_titles(titles: Iterable[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     for title in dict.fromkeys(title.strip() for title in titles):
         letters = len(quote("".join([*batch, title])))
@@ -223,7 +223,7 @@ def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _article(page: Mapping[str, Any]) -> Article:
+def read_article(page: Mapping[str, Any]) -> Article:
     return Article(
         title=str(page["title"]),
         revision=int(page["lastrevid"]),
@@ -232,13 +232,9 @@ def _article(page: Mapping[str, Any]) -> Article:
     )
 
 
-def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
-    return {str(key): str(value) for key, value in values.items()}
-
-
-def _content(text: str, url: str) -> str:
+def clean_content(text: str, url: str) -> str:
     if depth_of(text) > DEEPEST:
-        return text  # the parser will say what is wrong with it
+        return text  # the parser will report it
     tree = LexborHTMLParser(text)
     complete_links(tree, url, url)
     body = tree.body
@@ -250,11 +246,7 @@ def _content(text: str, url: str) -> str:
     return body.inner_html or ""
 
 
-def _is_busy(reply: HttpResponse) -> bool:
-    return reply.headers.get("mediawiki-api-error", "") in BUSY_CODES
-
-
-def _hint(code: str) -> str:
+def hint_of(code: str) -> str:
     if code in {"readapidenied", "permissiondenied"}:
         return "Only wikis that everyone can read are read."
     return "Try again later." if code in BUSY_CODES else ""

@@ -1,5 +1,4 @@
-"""What one store knows of documents, laid into another: so that a copy of the index has its
-facts beside it."""
+"""Copies documents or everything from one store to another."""
 
 import json
 from hashlib import sha256
@@ -27,7 +26,7 @@ from ombud.store.tables import document as documents
 from ombud.store.tables import text as texts
 
 BATCH = 200
-PASSING = {
+TRANSIENT_TABLES = {
     index_generation.name,
     index_write.name,
     lease.name,
@@ -36,95 +35,93 @@ PASSING = {
     signal.name,
     work.name,
 }
-"""Tables of what goes on at this moment and of the index that is there: no copy has any use for
-them."""
+"""Tables of current activity and of the present index, which are useless in a copy."""
 WHOLE = (documents, glossary, graph_document, graph_triplet, graph_name, graph_same)
 
 
 def copy_library(store: Store, other: Store) -> None:
-    """Documents with the text of their present version, abbreviations and triplets, as they are in
-    one moment. `other` must hold none."""
+    """Copy documents with the text of their present version, abbreviations and triplets, from one
+    snapshot. `other` must have none."""
     present = documents.c.id == texts.c.document_id
     is_present = present & (documents.c.digest == texts.c.digest)
     with store.read() as db, other.write() as copied:
         for table in WHOLE:
-            _copy(db, copied, table, select(table))
-        _copy(db, copied, texts, select(texts).join(documents, is_present))
+            copy_rows(db, copied, table, select(table))
+        copy_rows(db, copied, texts, select(texts).join(documents, is_present))
 
 
-def _copy(db: Connection, copied: Connection, table: Table, query: object) -> None:
+def copy_rows(db: Connection, copied: Connection, table: Table, query: object) -> None:
     rows = [dict(row._mapping) for row in db.execute(query)]  # type: ignore[call-overload]
     for some in batches(rows, BATCH):
         copied.execute(insert(table), list(some))
 
 
 def copy_store(store: Store, other: Store) -> dict[str, int]:
-    """Everything that is kept, as it is in one moment; returns table -> rows. Raises StoreError
-    where `other` holds anything, or either database fails."""
+    """Copy everything from one snapshot; returns table -> rows. Raises StoreError if `other` has
+    rows or either database fails."""
     rows: dict[str, int] = {}
     with store.read() as db, other.write() as copied:
-        for table in _kept_tables():
-            _check_empty(copied, table)
-        copied.execute(delete(audit))  # a new store begins a chain of its own
-        for table in _kept_tables():
+        for table in tables_to_copy():
+            check_empty(copied, table)
+        copied.execute(delete(audit))  # the copy brings the chain of `store`
+        for table in tables_to_copy():
             rows[table.name] = 0
-            found = db.execute(select(table).execution_options(yield_per=BATCH))
-            for some in found.partitions():
+            result = db.execute(select(table).execution_options(yield_per=BATCH))
+            for some in result.partitions():
                 copied.execute(insert(table), [dict(row._mapping) for row in some])
                 rows[table.name] += len(some)
-            _go_on_counting(copied, table)
+            advance_sequence(copied, table)
     return rows
 
 
 def count_rows(store: Store) -> dict[str, int]:
-    """Table -> rows, of everything that is kept."""
+    """Return table -> rows of everything that is copied."""
     rows: dict[str, int] = {}
     with store.read() as db:
-        for table in _kept_tables():
-            rows[table.name] = _count(db, table)
+        for table in tables_to_copy():
+            rows[table.name] = count_table(db, table)
     return rows
 
 
 def compare_stores(store: Store, other: Store) -> dict[str, int]:
-    """Table -> rows that are not the same in both, of everything that is kept; nothing where all
-    are."""
+    """Return table -> rows that differ between the stores; empty if they are equal."""
     differing: dict[str, int] = {}
     with store.read() as db, other.read() as copied:
-        for table in _kept_tables():
-            different = _digests(db, table) ^ _digests(copied, table)
+        for table in tables_to_copy():
+            different = row_digests(db, table) ^ row_digests(copied, table)
             if different:
                 differing[table.name] = len(different)
     return differing
 
 
-def _digests(db: Connection, table: Table) -> set[bytes]:
-    """Of the rows: the databases order text each in its own way."""
-    found: set[bytes] = set()
+def row_digests(db: Connection, table: Table) -> set[bytes]:
+    """Return the digests of the rows; a set, because databases order text differently."""
+    digests: set[bytes] = set()
     for row in db.execute(select(table).execution_options(yield_per=BATCH)):
-        found.add(sha256(json.dumps(list(row), default=str, sort_keys=True).encode()).digest())
-    return found
+        digests.add(sha256(json.dumps(list(row), default=str, sort_keys=True).encode()).digest())
+    return digests
 
 
-def _kept_tables() -> list[Table]:
-    """Those that others refer to first."""
-    return [table for table in metadata.sorted_tables if table.name not in PASSING]
+def tables_to_copy() -> list[Table]:
+    """Return the tables to copy, referenced ones first."""
+    return [table for table in metadata.sorted_tables if table.name not in TRANSIENT_TABLES]
 
 
-def _count(db: Connection, table: Table) -> int:
+def count_table(db: Connection, table: Table) -> int:
     return int(db.execute(select(func.count()).select_from(table)).scalar() or 0)
 
 
-def _check_empty(db: Connection, table: Table) -> None:
+def check_empty(db: Connection, table: Table) -> None:
     begun = 1 if table is audit else 0
-    if _count(db, table) > begun:
+    if count_table(db, table) > begun:
         raise StoreError(
             f"The database to copy into is not empty: its table `{table.name}` has rows.",
             hint="Name an empty one in store.url.",
         )
 
 
-def _go_on_counting(db: Connection, table: Table) -> None:
-    """PostgreSQL's own counters know nothing of numbers that were given."""
+def advance_sequence(db: Connection, table: Table) -> None:
+    """Move PostgreSQL's sequences past the copied numbers."""
     column = table.autoincrement_column
     if db.dialect.name != "postgresql" or column is None:
         return

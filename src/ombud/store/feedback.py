@@ -1,4 +1,4 @@
-"""What people said of answers: a thumb and a comment, each rater's last word."""
+"""Ratings of answers: a thumb and a comment, the latest of each rater."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,6 +15,8 @@ LONGEST_COMMENT = 2000
 
 
 class Feedback(NamedTuple):
+    """A rating of an answer by one rater."""
+
     answer_id: str
     rater: str
     thumb: int
@@ -24,26 +26,25 @@ class Feedback(NamedTuple):
 
 
 def rate_answer(store: Store, answer_id: str, rater: str, thumb: int, comment: str = "") -> None:
-    """Keep a rater's word on an answer, in place of an earlier one. Raises NotFound for an answer
-    that is not there."""
+    """Store a rating in place of the rater's earlier one. Raises NotFound for an unknown answer."""
     same = (feedback.c.answer_id == answer_id) & (feedback.c.rater == rater)
     with store.write() as db:
         if db.execute(select(answers.c.id).where(answers.c.id == answer_id)).first() is None:
             raise NotFound(f"There is no answer `{answer_id}`.")
         db.execute(delete(feedback).where(same))
-        row = Feedback(answer_id, rater, thumb, comment[:LONGEST_COMMENT], _now())
+        row = Feedback(answer_id, rater, thumb, comment[:LONGEST_COMMENT], now())
         db.execute(insert(feedback).values(**row._asdict()))
 
 
 def feedback_on(store: Store, answer_id: str) -> list[Feedback]:
-    """What people said of one answer, in the order in which they did."""
+    """Return the ratings of one answer, oldest first."""
     query = select(feedback).where(feedback.c.answer_id == answer_id).order_by(feedback.c.at)
     with store.read() as db:
         return [Feedback(**row._mapping) for row in db.execute(query)]
 
 
 def list_feedback(store: Store) -> Iterator[Feedback]:
-    """In the order in which it was given."""
+    """Yield all ratings, oldest first."""
     query = select(feedback).order_by(feedback.c.at, feedback.c.answer_id, feedback.c.rater)
     with store.read() as db:
         rows = db.execute(query).all()
@@ -52,8 +53,7 @@ def list_feedback(store: Store) -> Iterator[Feedback]:
 
 
 def read_thumbs(store: Store) -> dict[str, int]:
-    """Answer -> 1 or -1; where several people rated one, the more frequent, and none where they are
-    even."""
+    """Return answer -> 1 or -1, by the majority of its raters; answers with a tie are left out."""
     total = func.sum(feedback.c.thumb)
     query = select(feedback.c.answer_id, total).group_by(feedback.c.answer_id)
     thumbs: dict[str, int] = {}
@@ -64,5 +64,5 @@ def read_thumbs(store: Store) -> dict[str, int]:
     return thumbs
 
 
-def _now() -> str:
+def now() -> str:
     return datetime.now(UTC).isoformat()

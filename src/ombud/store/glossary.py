@@ -1,4 +1,4 @@
-"""Abbreviations that documents explain, by document, so that they go with it."""
+"""Abbreviations that documents explain, stored by document so that they are removed with it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -12,15 +12,17 @@ from ombud.types import Document
 
 
 class Explained(NamedTuple):
+    """An abbreviation and its expansion in one document."""
+
     abbreviation: str
     expansion: str
     countries: tuple[str, ...]
-    """Of the document; empty = everywhere."""
+    """Countries of the document; empty means everywhere."""
 
 
 def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str, str]]) -> None:
-    """Remember the (abbreviation, expansion) pairs of a stored document in place of the ones it
-    had; of one that is no longer there, nothing."""
+    """Replace the (abbreviation, expansion) pairs of a stored document; do nothing if the document
+    has been removed."""
     there = select(documents.c.id).where(
         documents.c.id == document_id,
         ~documents.c.deleted,
@@ -35,7 +37,8 @@ def save_abbreviations(store: Store, document_id: str, pairs: Iterable[tuple[str
 def replace_abbreviations(
     db: Connection, pairs_of: Mapping[str, Iterable[tuple[str, str]]]
 ) -> None:
-    """pairs_of: document id -> (abbreviation, expansion) pairs."""
+    """Replace the pairs of several documents. pairs_of: document id -> (abbreviation, expansion)
+    pairs."""
     forget_abbreviations(db, list(pairs_of))
     rows: list[dict[str, str]] = []
     for document_id, pairs in pairs_of.items():
@@ -46,10 +49,12 @@ def replace_abbreviations(
 
 
 def list_abbreviations(store: Store) -> list[Explained]:
-    """What all documents explain that everyone may read: published, for every audience, not buried.
+    """Return the abbreviations of all documents that everyone may read: published, for every
+    audience, not buried.
 
-    Looked up at reading, so that a change of a document's audience counts at once. One row for each
-    document."""
+    The audience is checked at reading, so that its changes apply at once. One row for each
+    document.
+    """
     query = (
         select(glossary.c.abbreviation, glossary.c.expansion, documents.c.facts)
         .join(documents, documents.c.id == glossary.c.document_id)
@@ -68,7 +73,7 @@ def list_abbreviations(store: Store) -> list[Explained]:
 
 
 def abbreviations_of(store: Store, document_id: str) -> list[tuple[str, str]]:
-    """All that is remembered of one document, whoever may read it."""
+    """Return all abbreviations of one document, whoever may read it."""
     of = glossary.c.document_id == document_id
     with store.read() as db:
         pairs = select(glossary.c.abbreviation, glossary.c.expansion).where(of)

@@ -1,9 +1,10 @@
-"""The graph of triplets: which entities documents speak of, and how they hang together.
+"""The knowledge graph: which entities documents mention, and how they are related.
 
-It lives in the database and not in the index, because what is deleted must go at once and whole: a
-document's triplets and names are dropped in the transaction that drops its row, and are saved in
-one that has seen this row. Rows belong to chunks of the index; who reads them asks the index for
-the chunk and its permissions."""
+It is stored in the database and not in the index, because deletions must be immediate and complete:
+a document's triplets and names are dropped in the transaction that drops its row, and saved in one
+that has seen this row. Rows refer to chunks of the index; readers ask the index for the chunk and
+its permissions.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,10 +35,12 @@ from ombud.types import Triplet
 
 ENDS = (triplets.c.subject_key, triplets.c.object_key)
 BATCH = 500
-"""Values of one IN."""
+"""Values in one IN list."""
 
 
 class Edge(NamedTuple):
+    """A triplet with the keys of its entities."""
+
     triplet: Triplet
     document_id: str
     subject_key: str
@@ -45,8 +48,8 @@ class Edge(NamedTuple):
 
 
 class Name(NamedTuple):
-    """`key` is the entity that a text which holds `name` may mean; weight: from 0 to 1, how much
-    this name says."""
+    """A name and the key of an entity that it may mean. weight: 0 to 1, how specific the name
+    is."""
 
     document_id: str
     name: str
@@ -55,22 +58,21 @@ class Name(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """An entity in a document."""
+    """An entity's occurrences in one document."""
 
     key: str
     document_id: str
     chunk_id: str
-    """One of the passages that speak of it."""
+    """One of the chunks that mention it."""
     ends: int
-    """Triplets of which it is one end; both ends count apart."""
+    """Number of triplet ends; a triplet that has the entity at both counts twice."""
 
 
 class Extracted(NamedTuple):
-    """What is kept of one document."""
+    """The stored extraction of one document."""
 
     chunks: Mapping[str, str]
-    """Chunk id -> digest of its text and of how it was read; chunks that could not be read are not
-    there."""
+    """Chunk id -> digest of its text and of the extraction; chunks that failed are missing."""
     edges: Sequence[Edge]
 
 
@@ -78,15 +80,19 @@ class Extracted(NamedTuple):
 
 
 def save_graph(
-    store: Store, document_id: str, digest: str, found: Extracted, known_by: Iterable[Name]
+    store: Store,
+    document_id: str,
+    digest: str,
+    extracted: Extracted,
+    entity_names_saved: Iterable[Name],
 ) -> bool:
-    """Replace all that the graph holds of a document. False, and nothing kept, where the document
-    is gone meanwhile.
+    """Replace the graph of a document; returns False and stores nothing if the document has been
+    removed meanwhile.
 
-    digest: what `graph_digests` gives back; empty where some chunks could not be read.
+    digest: what `graph_digests` will return; empty if some chunks failed.
     """
-    rows = [_triplet_row(edge, document_id) for edge in found.edges]
-    name_rows = _name_rows(known_by)
+    rows = [triplet_row(edge, document_id) for edge in extracted.edges]
+    rows_of_names = name_rows(entity_names_saved)
     is_there = select(documents.c.id).where(
         documents.c.id == document_id,
         ~documents.c.deleted,
@@ -94,31 +100,31 @@ def save_graph(
     document = insert(read_documents).values(
         document_id=document_id,
         digest=digest,
-        chunks=json.dumps(dict(found.chunks)),
+        chunks=json.dumps(dict(extracted.chunks)),
     )
     with store.write() as db:
         drop_graph(db, document_id)
-        # Locked: a deletion of the document waits, or has been and is seen.
+        # Locked: a deletion either waits, or came first and is seen.
         if db.execute(is_there.with_for_update()).first() is None:
             return False
         db.execute(document)
         if rows:
             db.execute(insert(triplets), rows)
-        if name_rows:
-            db.execute(insert(names), name_rows)
-        _drop_unsupported(db)
+        if rows_of_names:
+            db.execute(insert(names), rows_of_names)
+        drop_unsupported_merges(db)
     return True
 
 
-def _name_rows(given: Iterable[Name]) -> list[dict[str, Any]]:
-    """One for each name and key; of several the last counts."""
+def name_rows(entity_names_saved: Iterable[Name]) -> list[dict[str, Any]]:
+    """Return one row for each name and key; the last duplicate wins."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for name in given:
+    for name in entity_names_saved:
         rows[name.name, name.key] = name._asdict()
     return list(rows.values())
 
 
-def _triplet_row(edge: Edge, document_id: str) -> dict[str, Any]:
+def triplet_row(edge: Edge, document_id: str) -> dict[str, Any]:
     return {
         **edge.triplet.model_dump(),
         "document_id": document_id,
@@ -128,21 +134,22 @@ def _triplet_row(edge: Edge, document_id: str) -> dict[str, Any]:
 
 
 def drop_graph(db: Connection, document_id: str) -> None:
-    """Inside the transaction that removes or replaces the document."""
+    """Drop the graph of a document, within the transaction that removes or replaces the
+    document."""
     for table in (read_documents, triplets, names):
         db.execute(delete(table).where(table.c.document_id == document_id))
 
 
 def forget_graph(db: Connection, ids: Iterable[str]) -> None:
-    """The same for documents that do not come back: nothing that a model said of their entities
-    stays either."""
+    """Drop the graph of documents that do not come back, and merges of entities that no other
+    document mentions."""
     for identity in ids:
         drop_graph(db, identity)
-    _drop_unsupported(db)
+    drop_unsupported_merges(db)
 
 
 def clear_graph(store: Store, ids: Iterable[str] | None = None) -> None:
-    """Drop what the graph holds of these documents, or all of it."""
+    """Drop the graph of these documents, or all of it."""
     with store.write() as db:
         if ids is None:
             for table in (read_documents, triplets, names, merged):
@@ -152,20 +159,20 @@ def clear_graph(store: Store, ids: Iterable[str] | None = None) -> None:
 
 
 def save_same(store: Store, pairs: Iterable[tuple[str, str]]) -> None:
-    """Let two keys each count as one entity from now on."""
+    """Merge each pair of keys into one entity."""
     ordered: set[tuple[str, str]] = set()
     for key, other in pairs:
         if key != other:
             ordered.add((min(key, other), max(key, other)))
     with store.write() as db:
-        held = set(map(tuple, db.execute(select(merged.c.key, merged.c.other))))
-        fresh = [{"key": key, "other": other} for key, other in sorted(ordered - held)]
+        stored = set(map(tuple, db.execute(select(merged.c.key, merged.c.other))))
+        fresh = [{"key": key, "other": other} for key, other in sorted(ordered - stored)]
         if fresh:
             db.execute(insert(merged), fresh)
-        _drop_unsupported(db)
+        drop_unsupported_merges(db)
 
 
-def _drop_unsupported(db: Connection) -> None:
+def drop_unsupported_merges(db: Connection) -> None:
     if db.execute(select(merged.c.key).limit(1)).first() is not None:
         alive = union(select(triplets.c.subject_key), select(triplets.c.object_key))
         is_gone = or_(merged.c.key.not_in(alive), merged.c.other.not_in(alive))
@@ -176,14 +183,14 @@ def _drop_unsupported(db: Connection) -> None:
 
 
 def graph_digests(store: Store) -> dict[str, str]:
-    """Document id -> digest with which its triplets were saved."""
+    """Return document id -> digest with which its triplets were saved."""
     with store.read() as db:
         rows = db.execute(select(read_documents.c.document_id, read_documents.c.digest))
         return {row.document_id: row.digest for row in rows}
 
 
 def read_extracted(store: Store, document_id: str) -> Extracted:
-    """What is kept of a document; empty where nothing is."""
+    """Return the stored extraction of a document; empty if there is none."""
     with store.read() as db:
         chunks = db.execute(
             select(read_documents.c.chunks).where(read_documents.c.document_id == document_id)
@@ -193,11 +200,11 @@ def read_extracted(store: Store, document_id: str) -> Extracted:
             .where(triplets.c.document_id == document_id)
             .order_by(triplets.c.number)
         )
-        return Extracted(json.loads(chunks or "{}"), [_edge(row._mapping) for row in rows])
+        return Extracted(json.loads(chunks or "{}"), [edge_of(row._mapping) for row in rows])
 
 
 def entity_names(store: Store) -> dict[str, str]:
-    """Key -> one name of it, of every entity."""
+    """Return one name of every entity, by key."""
     with store.read() as db:
         subjects = select(
             triplets.c.subject_key.label("key"), func.min(triplets.c.subject).label("name")
@@ -216,16 +223,16 @@ def graph_stats(store: Store) -> dict[str, int]:
     keys = union(select(triplets.c.subject_key), select(triplets.c.object_key)).subquery()
     with store.read() as db:
         return {
-            "documents": _count(db, select(func.count()).select_from(read_documents)),
+            "documents": count_rows(db, select(func.count()).select_from(read_documents)),
             "incomplete": count_where(db, read_documents.c.digest == ""),
-            "triplets": _count(db, select(func.count()).select_from(triplets)),
-            "entities": _count(db, select(func.count()).select_from(keys)),
-            "merged": _count(db, select(func.count()).select_from(merged)),
+            "triplets": count_rows(db, select(func.count()).select_from(triplets)),
+            "entities": count_rows(db, select(func.count()).select_from(keys)),
+            "merged": count_rows(db, select(func.count()).select_from(merged)),
         }
 
 
 def graph_rows_of(store: Store, document_id: str) -> int:
-    """Rows of the graph that come from a document, for the proof of its deletion."""
+    """Count the graph's rows from a document, for the proof of its deletion."""
     is_of_its_chunks = triplets.c.chunk_id.startswith(f"{document_id}-")
     is_of_another = triplets.c.document_id != document_id
     wheres: list[ColumnElement[bool]] = [is_of_its_chunks & is_of_another]
@@ -239,14 +246,14 @@ def graph_rows_of(store: Store, document_id: str) -> int:
 
 
 class Graph:
-    """The graph as a search reads it. Rows of buried documents are left out; what their readers may
-    see is not asked here."""
+    """The graph as a search reads it, without buried documents. It does not check the reader's
+    permissions."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def named(self, wanted: Sequence[str]) -> list[Name]:
-        """Rows whose name is one of these."""
+        """Return the rows with one of these names."""
         query = (
             select(names)
             .join(documents, documents.c.id == names.c.document_id)
@@ -254,14 +261,14 @@ class Graph:
         )
         rows: list[Name] = []
         with self._store.read() as db:
-            for some in _batches(wanted):
+            for some in distinct_batches(wanted):
                 for row in db.execute(query.where(names.c.name.in_(some))):
                     rows.append(Name(**row._mapping))
         return rows
 
     def sharing(self, stems: Sequence[str], least: float) -> list[Name]:
-        """Entities of which these stems, at most 500, make the share `least`; weight is the share,
-        name is empty."""
+        """Return entities that share at least `least` of their stems with these, at most 500.
+        weight is the share, name is empty."""
         total = func.sum(names.c.weight)
         query = (
             select(names.c.document_id, names.c.key, total.label("weight"))
@@ -269,7 +276,7 @@ class Graph:
             .where(~documents.c.deleted)
             .where(names.c.name.in_(list(stems)[:BATCH]))
             .group_by(names.c.document_id, names.c.key)
-            # A third and a third and a third is a little less than one.
+            # Floating-point sums of shares may fall just short of the limit.
             .having(total >= least - 1e-6)
         )
         shares: list[Name] = []
@@ -279,11 +286,11 @@ class Graph:
         return shares
 
     def spread(self, keys: Iterable[str], sources: Sequence[str] = ()) -> list[Spread]:
-        """In which documents these entities have triplets, and how many; read from an index, so
-        also cheap for an entity that everything speaks of."""
+        """Count the triplets of these entities by document. An SQL index serves it, so entities
+        that occur everywhere are cheap as well."""
         counts: list[Spread] = []
         with self._store.read() as db:
-            for some in _batches(keys):
+            for some in distinct_batches(keys):
                 for column in ENDS:
                     query = (
                         select(
@@ -293,7 +300,7 @@ class Graph:
                             func.count(),
                         )
                         .join(documents, documents.c.id == triplets.c.document_id)
-                        .where(column.in_(some), *_shown(sources))
+                        .where(column.in_(some), *visible_documents(sources))
                         .group_by(column, triplets.c.document_id)
                     )
                     for row in db.execute(query):
@@ -307,36 +314,37 @@ class Graph:
         holding: Sequence[str] = (),
         most: int = 20_000,
     ) -> list[Edge]:
-        """Triplets of these entities, document by document in the order they were saved: whichever
-        document was read first, the same ones. At most so many of each batch of 500 keys.
+        """Return triplets of these entities, document by document in the order of saving, so that
+        the result is stable.
 
-        sources: only of documents of these. holding: only those in whose words one of these parts
-        stands."""
+        most: limit for each batch of 500 keys. sources: restrict to documents of these. holding:
+        restrict to triplets whose text contains one of these parts.
+        """
         edges: dict[tuple[str, int], Edge] = {}
         with self._store.read() as db:
-            for some in _batches(keys):
-                # Two queries: an OR over two columns is not looked up in their indexes everywhere.
+            for some in distinct_batches(keys):
+                # Two queries, because not every database uses both indexes for an OR.
                 for column in ENDS:
                     query = (
                         select(triplets)
                         .join(documents, documents.c.id == triplets.c.document_id)
-                        .where(column.in_(some), _holds_any(holding), *_shown(sources))
+                        .where(column.in_(some), mentions_any(holding), *visible_documents(sources))
                         .order_by(triplets.c.document_id, triplets.c.number)
                         .limit(most)
                     )
                     for row in db.execute(query):
-                        edges[row.document_id, row.number] = _edge(row._mapping)
+                        edges[row.document_id, row.number] = edge_of(row._mapping)
         return [edges[place] for place in sorted(edges)]
 
     def same(self, keys: Iterable[str]) -> dict[str, set[str]]:
-        """Key -> all keys that count as the same entity, itself included."""
+        """Return key -> all keys merged with it, itself included."""
         groups = {key: {key} for key in keys}
         new = set(groups)
         with self._store.read() as db:
             if db.execute(select(merged.c.key).limit(1)).first() is None:
                 return groups
             while new:
-                pairs = list(_pairs(db, new))
+                pairs = list(merged_pairs(db, new))
                 new = set(chain.from_iterable(pairs)) - groups.keys()
                 for key in new:
                     groups[key] = {key}
@@ -346,34 +354,34 @@ class Graph:
         return groups
 
 
-def _shown(sources: Sequence[str]) -> list[ColumnElement[bool]]:
-    """Rows of documents that are there; only of these sources, where some are given."""
+def visible_documents(sources: Sequence[str]) -> list[ColumnElement[bool]]:
+    """Select documents that are not buried; only of these sources, if any are given."""
     conditions = [~documents.c.deleted]
     if sources:
         conditions.append(documents.c.source.in_(sources))
     return conditions
 
 
-def _holds_any(parts: Sequence[str]) -> ColumnElement[bool]:
-    """Triplets in whose words one of the parts stands; all of them without parts."""
+def mentions_any(parts: Sequence[str]) -> ColumnElement[bool]:
+    """Match triplets whose text contains one of the parts; all triplets if there are none."""
     if not parts:
         return true()
     words = func.lower(triplets.c.subject + " " + triplets.c.predicate + " " + triplets.c.object)
     return or_(*(words.contains(part, autoescape=True) for part in parts))
 
 
-def _pairs(db: Connection, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of merged keys of which one is among these."""
-    for some in _batches(keys):
+def merged_pairs(db: Connection, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield merged pairs that include one of these keys."""
+    for some in distinct_batches(keys):
         is_either = merged.c.key.in_(some) | merged.c.other.in_(some)
         for row in db.execute(select(merged.c.key, merged.c.other).where(is_either)):
             yield row.key, row.other
 
 
-def _edge(row: RowMapping) -> Edge:
+def edge_of(row: RowMapping) -> Edge:
     fields = {name: row[name] for name in Triplet.model_fields}
     return Edge(
-        # Not validated again: a search reads thousands of them.
+        # Not validated again, because a search reads thousands of them.
         triplet=Triplet.model_construct(**fields),
         document_id=str(row["document_id"]),
         subject_key=str(row["subject_key"]),
@@ -381,10 +389,10 @@ def _edge(row: RowMapping) -> Edge:
     )
 
 
-def _count(db: Connection, query: object) -> int:
+def count_rows(db: Connection, query: object) -> int:
     return int(db.execute(query).scalar_one())  # type: ignore[call-overload]
 
 
-def _batches(values: Iterable[str]) -> Iterator[Sequence[str]]:
-    """Each value once, in order."""
+def distinct_batches(values: Iterable[str]) -> Iterator[Sequence[str]]:
+    """Yield the distinct values in batches, sorted."""
     return batches(sorted(set(values)), BATCH)

@@ -1,9 +1,8 @@
-"""One owner at a time, also across machines: a row that expires unless its owner keeps renewing
-it.
+"""Leases: one owner at a time, also across machines, by a row that expires unless it is renewed.
 
-Time is the database's, so that no machine's clock decides. An owner is a process that is named so
-that no other can pass for it; where that process is known to have ended, nobody waits for the
-expiry. One thread renews everything that a process holds, in one statement.
+Time is the database's, so that no machine's clock decides. An owner's name identifies one process
+for ever; if that process is known to have ended, nobody waits for the expiry. One thread renews all
+leases of a process in one statement.
 """
 
 import os
@@ -26,41 +25,44 @@ from ombud.store.queries import batches, seconds_now
 from ombud.store.tables import lease as table
 
 SECONDS = 30.0
-"""How long a killed owner on another machine blocks the others; renewed three times within it."""
+"""How long a killed owner on another machine blocks the others; a lease is renewed three times
+within it."""
 FREE = text(
     "INSERT INTO lease (name, owner, fence, expires) "
     "VALUES (:name, '', 0, 0) ON CONFLICT DO NOTHING"
 )
 _BATCH = 200
-_held: set[str] = set()
-"""Owners in this process: one that is no more may have been unable to say so, on a full disk."""
-_acquisitions = count(1)
+OWNERS_HERE: set[str] = set()
+"""Owners in this process. A lease missing here is free even if its release could not be stored,
+such as on a full disk."""
+ACQUISITIONS = count(1)
 
 
 class ProcessName(NamedTuple):
-    """A process, told from every other there has been.
+    """A name that identifies one process for ever.
 
-    A number of a process is given again, also after a restart of the machine, and two containers
-    of one host name have the same numbers. Empty where a system does not tell it: then only the
-    expiry counts.
+    Process ids are reused, also after a reboot, and two containers of one host name use the same
+    ids. Fields are empty if the system does not provide them; then only the expiry counts.
     """
 
     host: str
     pid: int
     boot: str
-    """Id of the start of the machine."""
+    """Id of the machine's boot."""
     namespace: str
-    """Of process numbers."""
+    """Namespace of the process id."""
     started: str
-    """When the process began, in clock ticks since the start of the machine."""
+    """Start of the process, in clock ticks since the boot."""
     mark: str
-    """By chance, for systems that tell none of these."""
+    """Random, for systems that provide none of these."""
 
     def __str__(self) -> str:
         return ":".join(map(str, self))
 
 
 class Lease:
+    """A lease that this process owns."""
+
     def __init__(self, store: Store, name: str, owner: str, fence: int) -> None:
         self._store = store
         self.name = name
@@ -68,28 +70,24 @@ class Lease:
         self.fence = fence
 
     def check(self) -> None:
-        """Raise Busy when someone else has taken over meanwhile; call it before every commit that
-        is not the store's own."""
+        """Raise Busy if another owner has taken over; call it before every commit outside the
+        store."""
         with self._store.read() as db:
             self._check(db, is_locked=False)
 
     def guard(self, db: Connection) -> None:
-        """The same inside a transaction that writes: nobody can take over before it has ended."""
+        """Raise Busy if another owner has taken over; within a writing transaction nobody can do so
+        before its end."""
         self._check(db, is_locked=True)
 
-    def renew(self) -> None:
-        with self._store.write() as db:
-            self._renew(db)
-
     def release(self, *, forget: bool = False) -> None:
-        """Give it back. forget: the name is never used again, so that its row may go; an old owner
-        who wakes up finds another owner, or none."""
-        _held.discard(self.owner)
+        """Release the lease. forget: delete its row, because the name is never used again."""
+        OWNERS_HERE.discard(self.owner)
         own_row = (table.c.name == self.name) & (table.c.owner == self.owner)
         with self._store.write() as db:
             if forget:
                 db.execute(delete(table).where(own_row))
-            else:  # the row stays, so that the fence never counts from the start again
+            else:  # the row stays, so that fencing tokens never restart
                 db.execute(update(table).where(own_row).values(owner="", expires=0.0))
 
     def _check(self, db: Connection, *, is_locked: bool) -> None:
@@ -98,22 +96,13 @@ class Lease:
         if row is None or (row.owner, row.fence) != (self.owner, self.fence):
             raise Busy(
                 f"The lease `{self.name}` was lost to another process.",
-                hint="That process goes on with the work.",
+                hint="That process continues the work.",
             )
-
-    def _renew(self, db: Connection) -> None:
-        own_row = update(table).where(
-            table.c.name == self.name,
-            table.c.owner == self.owner,
-            table.c.fence == self.fence,
-        )
-        db.execute(own_row.values(expires=seconds_now(db) + SECONDS))
 
 
 @contextmanager
 def acquire_lease(store: Store, name: str) -> Iterator[Lease]:
-    """Own `name` for the length of the block; raises Busy, naming the owner, when someone else
-    does."""
+    """Own `name` for the length of the block. Raises Busy, naming the owner, if another has it."""
     lease = take_lease(store, name)
     try:
         yield lease
@@ -122,54 +111,55 @@ def acquire_lease(store: Store, name: str) -> Iterator[Lease]:
 
 
 def take_lease(store: Store, name: str) -> Lease:
-    """The same until `release` is called, or this process ends. Raises Busy."""
-    owner = _new_owner()
-    _held.add(owner)  # before anybody can read the row
+    """Own `name` until `release` is called or this process ends. Raises Busy."""
+    owner = new_owner()
+    OWNERS_HERE.add(owner)  # before anybody can read the row
     try:
         with store.write() as db:
-            fence = _take(db, name, owner)
+            fence = take_one(db, name, owner)
     except BaseException:
-        _held.discard(owner)
+        OWNERS_HERE.discard(owner)
         raise
-    _heart_of(store).begin()
+    renewal_of(store).begin()
     return Lease(store, name, owner, fence)
 
 
 def acquire_free(store: Store, names: Sequence[str], most: int) -> list[Lease]:
-    """As many of these names as are free, `most` at most, in few transactions; until `release`."""
+    """Acquire as many free names as possible, `most` at most, in few transactions; until
+    `release`."""
     leases: list[Lease] = []
     for some in batches(names, _BATCH):
         if len(leases) >= most:
             break
-        owners = {name: _new_owner() for name in some}
-        _held.update(owners.values())
+        owners = {name: new_owner() for name in some}
+        OWNERS_HERE.update(owners.values())
         with store.write() as db:
-            taken = _take_some(db, owners, most - len(leases))
-        _held.difference_update(owner for name, owner in owners.items() if name not in taken)
+            taken = take_free(db, owners, most - len(leases))
+        OWNERS_HERE.difference_update(owner for name, owner in owners.items() if name not in taken)
         leases += [Lease(store, name, owners[name], fence) for name, fence in taken.items()]
     if leases:
-        _heart_of(store).begin()
+        renewal_of(store).begin()
     return leases
 
 
-def is_held(store: Store, name: str, fence: int) -> bool:
-    """Whether whoever had the lease under this fence has it still."""
+def has_lease(store: Store, name: str, fence: int) -> bool:
+    """Tell whether the owner with this fencing token still has the lease."""
     query = select(table.c.owner, table.c.fence, table.c.expires).where(table.c.name == name)
     with store.read() as db:
         row = db.execute(query).first()
         now = seconds_now(db)
     if row is None or row.fence != fence:
         return False
-    return bool(row.expires > now) and not _has_ended(row.owner)
+    return bool(row.expires > now) and not has_ended(row.owner)
 
 
-def _take(db: Connection, name: str, owner: str) -> int:
-    """The fence under which it is now owned."""
-    # Also where two take a new name at once, one row is there to lock.
+def take_one(db: Connection, name: str, owner: str) -> int:
+    """Take a lease and return its new fencing token."""
+    # The row must exist before it can be locked.
     db.execute(FREE, {"name": name})
     row = db.execute(select(table).where(table.c.name == name).with_for_update()).one()
     now = seconds_now(db)
-    if row.expires > now and not _has_ended(row.owner):
+    if row.expires > now and not has_ended(row.owner):
         host, pid = row.owner.split(":")[:2]
         raise Busy(
             f"A {name} is already running (process {pid} on {host}).",
@@ -182,12 +172,12 @@ def _take(db: Connection, name: str, owner: str) -> int:
     return fence
 
 
-def _take_some(db: Connection, owners: dict[str, str], most: int) -> dict[str, int]:
-    """Name -> fence of those that were free."""
+def take_free(db: Connection, owners: dict[str, str], most: int) -> dict[str, int]:
+    """Take the free ones of these leases; returns name -> fencing token."""
     query = select(table).where(table.c.name.in_(owners)).order_by(table.c.name)
-    # Whoever takes some of the same waits for nobody: what another has locked is not free.
+    # Rows that another process has locked are not free, so nobody waits for them.
     rows = {row.name: row for row in db.execute(query.with_for_update(skip_locked=True))}
-    known = set(db.execute(select(table.c.name).where(table.c.name.in_(owners))).scalars())
+    existing = set(db.execute(select(table.c.name).where(table.c.name.in_(owners))).scalars())
     now = seconds_now(db)
     taken: dict[str, int] = {}
     for name, owner in owners.items():
@@ -195,17 +185,17 @@ def _take_some(db: Connection, owners: dict[str, str], most: int) -> dict[str, i
             break
         row = rows.get(name)
         if row is None:
-            if name not in known and _insert(db, name, owner, now):
+            if name not in existing and insert_lease(db, name, owner, now):
                 taken[name] = 1
-        elif row.expires <= now or _has_ended(row.owner):
+        elif row.expires <= now or has_ended(row.owner):
             taken[name] = int(row.fence) + 1
             own_row = update(table).where(table.c.name == name)
             db.execute(own_row.values(owner=owner, fence=taken[name], expires=now + SECONDS))
     return taken
 
 
-def _insert(db: Connection, name: str, owner: str, now: float) -> bool:
-    """False where another process was first."""
+def insert_lease(db: Connection, name: str, owner: str, now: float) -> bool:
+    """Create the row of a lease; False if another process was first."""
     done = db.execute(FREE, {"name": name})
     if not done.rowcount:
         return False
@@ -218,56 +208,56 @@ def _insert(db: Connection, name: str, owner: str, now: float) -> bool:
 
 
 def process_name() -> ProcessName:
-    """Of this process."""
-    return _process_name(os.getpid())
+    """Return the name of this process."""
+    return cached_process_name(os.getpid())
 
 
 @cache
-def _process_name(pid: int) -> ProcessName:
+def cached_process_name(pid: int) -> ProcessName:
     return ProcessName(
         host=socket.gethostname().replace(":", "-"),
         pid=pid,
-        boot=_read("/proc/sys/kernel/random/boot_id").strip(),
-        namespace=_namespace(),
-        started=_start_of(pid),
+        boot=read_proc("/proc/sys/kernel/random/boot_id").strip(),
+        namespace=process_namespace(),
+        started=process_start(pid),
         mark=uuid.uuid4().hex[:12],
     )
 
 
-def _new_owner() -> str:
-    return f"{process_name()}.{next(_acquisitions)}"
+def new_owner() -> str:
+    return f"{process_name()}.{next(ACQUISITIONS)}"
 
 
-def _has_ended(owner: str) -> bool:
-    """Whether the process that owns it is known to be no more, or its work in this one."""
+def has_ended(owner: str) -> bool:
+    """Tell whether the owner is known to have ended: its process, or its lease in this process."""
     own = process_name()
-    known = owner.rpartition(".")[0].split(":")
-    if len(known) != len(own):
+    fields = owner.rpartition(".")[0].split(":")
+    if len(fields) != len(own):
         return False
-    host, pid, boot, namespace, started, mark = known
+    host, pid, boot, namespace, started, mark = fields
     if (host, pid, mark) == (own.host, str(own.pid), own.mark):
-        return owner not in _held
+        return owner not in OWNERS_HERE
     is_near = (host, boot, namespace) == (own.host, own.boot, own.namespace)
     if not is_near or not boot or not namespace:
         return False
-    return _start_of(int(pid)) != started
+    return process_start(int(pid)) != started
 
 
-def _namespace() -> str:
+def process_namespace() -> str:
     try:
         return str(Path("/proc/self/ns/pid").readlink()).strip("pid:[]")
     except OSError:
         return ""
 
 
-def _start_of(pid: int) -> str:
-    """Field 22 of /proc/PID/stat; empty where there is no such process, or no /proc."""
-    # The name of the program, field 2, may hold blanks and brackets.
-    after_name = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+def process_start(pid: int) -> str:
+    """Return field 22 of /proc/PID/stat; empty without such a process or without /proc."""
+    # The name of the program, field 2, may contain spaces and brackets.
+    after_name = read_proc(f"/proc/{pid}/stat").rpartition(")")[2].split()
     return after_name[19] if len(after_name) > 19 else ""
 
 
-def _read(path: str) -> str:
+def read_proc(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -277,7 +267,7 @@ def _read(path: str) -> str:
 # Renewing -----------------------------------------------------------------------------------------
 
 
-class _Heart:
+class LeaseRenewal:
     """A thread that renews all leases of this process in one store, as long as there are any."""
 
     def __init__(self, store: Store) -> None:
@@ -291,21 +281,23 @@ class _Heart:
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._stopped.clear()
-                self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._renew_until_stopped, name="leases", daemon=True
+                )
                 self._thread.start()
 
-    def _beat(self) -> None:
+    def _renew_until_stopped(self) -> None:
         while not self._stopped.wait(SECONDS / 3):
             store = self._store()
             if store is None:
                 return
             try:
                 is_alive = renew_all(store) > 0
-            except StoreError:  # tried again at the next beat; `guard` keeps the commits right
+            except StoreError:  # retried at the next renewal; `guard` protects the commits
                 continue
             if not is_alive:
                 with self._lock:
-                    if not _held:
+                    if not OWNERS_HERE:
                         self._thread = None
                         return
 
@@ -314,8 +306,7 @@ class _Heart:
 
 
 def renew_all(store: Store) -> int:
-    """Put off the expiry of everything that this process holds in the store: one statement.
-    Returns how many leases that were."""
+    """Renew all leases of this process in the store with one statement, and return their number."""
     begins = f"{process_name()}."
     is_ours = func.substr(table.c.owner, 1, len(begins)) == begins
     with store.write() as db:
@@ -323,12 +314,12 @@ def renew_all(store: Store) -> int:
         return int(db.execute(renewed).rowcount)
 
 
-def _heart_of(store: Store) -> _Heart:
-    with _begin:
-        heart = _hearts.get(store) or _Heart(store)
-        _hearts[store] = heart
+def renewal_of(store: Store) -> LeaseRenewal:
+    with RENEWALS_LOCK:
+        heart = RENEWALS.get(store) or LeaseRenewal(store)
+        RENEWALS[store] = heart
     return heart
 
 
-_hearts: weakref.WeakKeyDictionary[Store, _Heart] = weakref.WeakKeyDictionary()
-_begin = threading.Lock()
+RENEWALS: weakref.WeakKeyDictionary[Store, LeaseRenewal] = weakref.WeakKeyDictionary()
+RENEWALS_LOCK = threading.Lock()

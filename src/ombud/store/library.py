@@ -1,4 +1,4 @@
-"""What is known of documents. Chunks and vectors are the index's."""
+"""Documents and their texts. Chunks and vectors are in the index."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,13 +32,13 @@ from ombud.store.tables import text as texts
 from ombud.types import CONTENT, Annotation, Block, Document, text_version
 
 _IS_REMOVED = documents.c.deleted & (documents.c.source == "")
-"""Gone but for the texts that stored answers cite."""
+"""Matches documents of which only the texts cited by stored answers are left."""
 FACTS = cast(documents.c.facts, Text)
-"""The JSON itself: pydantic reads ten thousand in half the time that Python's own reader needs."""
+"""The raw JSON: pydantic parses ten thousand documents in half the time of Python's own parser."""
 
 
 class DocumentEntry(NamedTuple):
-    """What a sync compares."""
+    """The fields that a sync compares."""
 
     id: str
     uri: str
@@ -50,24 +50,24 @@ class DocumentEntry(NamedTuple):
 
 
 class SyncStamp(NamedTuple):
-    """What is remembered beside a document, for the next sync to compare and to undo a successor's
-    cut."""
+    """Stored beside a document, for the next sync to compare and to undo a successor's cut."""
 
     facts_digest: str
-    """Digest of the metadata as the source gave it."""
+    """Digest of the metadata as the source provided it."""
     recipe: str
-    """Digest of what else decides the chunks: parser, chunker, title, language."""
+    """Digest of what else determines the chunks: parser, chunker, title, language."""
     own_end: date | None
     chunks: int
     stamp: str = ""
-    """Digest of what the source said before it was read; empty when that says nothing."""
+    """Digest of what the source reported before the document was read; empty if it reports
+    nothing."""
 
 
 # Documents ----------------------------------------------------------------------------------------
 
 
 def document_entries(store: Store, source: str) -> dict[str, DocumentEntry]:
-    """Document id -> what is stored of it, of one source; buried ones are left out."""
+    """Return document id -> stored fields, for one source, without buried documents."""
     columns = [documents.c[name] for name in DocumentEntry._fields]
     query = select(*columns).where(documents.c.source == source, ~documents.c.deleted)
     with store.read() as db:
@@ -75,46 +75,47 @@ def document_entries(store: Store, source: str) -> dict[str, DocumentEntry]:
 
 
 def document_ids(store: Store) -> dict[str, int]:
-    """Document id -> chunks it should have in the index, of every source; buried ones are left
-    out."""
+    """Return document id -> chunks it should have in the index, for all sources, without buried
+    documents."""
     query = select(documents.c.id, documents.c.chunks).where(~documents.c.deleted)
     with store.read() as db:
         return {row.id: row.chunks for row in db.execute(query)}
 
 
 class SavedDocument(NamedTuple):
-    """A document as it is remembered, with the (abbreviation, expansion) pairs that it explains."""
+    """A document with its stamp and the (abbreviation, expansion) pairs that it explains."""
 
     document: Document
-    kept: SyncStamp
+    stamp: SyncStamp
     abbreviations: Iterable[tuple[str, str]] = ()
 
 
 def save_documents(
     store: Store, saved: Sequence[SavedDocument], lease: Lease | None = None
 ) -> None:
-    """Remember documents and the texts of these versions, all together; older texts stay for the
+    """Store documents with the texts of their versions in one transaction; older texts stay for
     citations into them.
 
-    lease: of the sync; raises Busy, and nothing is kept, where another process has it."""
+    lease: of the sync; raises Busy and stores nothing if another process has it.
+    """
     ids = [one.document.id for one in saved]
     if not ids:
         return
-    known = select(texts.c.document_id, texts.c.digest, texts.c.at)
+    first_readings = select(texts.c.document_id, texts.c.digest, texts.c.at)
     with store.write() as db:
-        _end_writes(db, ids, lease)
+        end_lease_writes(db, ids, lease)
         first: dict[tuple[str, str], object] = {}
-        for row in db.execute(known.where(texts.c.document_id.in_(ids))):
+        for row in db.execute(first_readings.where(texts.c.document_id.in_(ids))):
             first[row.document_id, row.digest] = row.at
         text_rows: list[dict[str, object]] = []
         for one in saved:
             bytes_of = one.document.id, one.document.digest
             if bytes_of in first:
-                db.execute(delete(texts).where(_is_version(one.document.id, one.document.version)))
-            text_rows.append({**_text_row(one.document), "at": first.get(bytes_of) or now()})
+                db.execute(delete(texts).where(is_version(one.document.id, one.document.version)))
+            text_rows.append({**text_row(one.document), "at": first.get(bytes_of) or now()})
         db.execute(insert(texts), text_rows)
         db.execute(delete(documents).where(documents.c.id.in_(ids)))
-        rows = [{**_row(one.document, one.kept), "deleted": False} for one in saved]
+        rows = [{**document_row(one.document, one.stamp), "deleted": False} for one in saved]
         db.execute(insert(documents), rows)
         replace_abbreviations(db, {one.document.id: one.abbreviations for one in saved})
 
@@ -122,15 +123,15 @@ def save_documents(
 def save_document(
     store: Store,
     document: Document,
-    kept: SyncStamp,
+    stamp: SyncStamp,
     abbreviations: Iterable[tuple[str, str]] = (),
     lease: Lease | None = None,
 ) -> None:
-    """One of them."""
-    save_documents(store, [SavedDocument(document, kept, abbreviations)], lease)
+    """Store one document. Raises Busy as `save_documents` does."""
+    save_documents(store, [SavedDocument(document, stamp, abbreviations)], lease)
 
 
-def _text_row(document: Document) -> dict[str, object]:
+def text_row(document: Document) -> dict[str, object]:
     blocks = []
     for block in document.blocks:
         blocks.append([block.kind, block.level, block.page, len(block.text)])
@@ -145,25 +146,25 @@ def _text_row(document: Document) -> dict[str, object]:
 
 
 def save_facts(
-    store: Store, document: Document, kept: SyncStamp, lease: Lease | None = None
+    store: Store, document: Document, stamp: SyncStamp, lease: Lease | None = None
 ) -> None:
-    """Take over changed metadata; text and chunks stay. Raises Busy as `save_document` does."""
+    """Store changed metadata; text and chunks stay. Raises Busy as `save_documents` does."""
     own_row = update(documents).where(documents.c.id == document.id)
     with store.write() as db:
-        _end_writes(db, [document.id], lease)
-        db.execute(own_row.values(**_row(document, kept)))
+        end_lease_writes(db, [document.id], lease)
+        db.execute(own_row.values(**document_row(document, stamp)))
 
 
-def _end_writes(db: Connection, ids: Sequence[str], lease: Lease | None) -> None:
+def end_lease_writes(db: Connection, ids: Sequence[str], lease: Lease | None) -> None:
     if lease is not None:
         lease.guard(db)
         end_writes(db, ids, lease)
 
 
 def document_ends(store: Store) -> list[Document]:
-    """Documents whose last day is not yet what it should be: a successor ends its predecessor the
-    day before its own first day. They come with the right day; `save_end` remembers it once the
-    index has it too."""
+    """Return documents whose last day has to change: a successor ends its predecessor the day
+    before its own first day. They carry the new day; `save_end` stores it once the index has it
+    too."""
     query = select(FACTS, documents.c.own_end).where(~documents.c.deleted)
     with store.read() as db:
         rows = db.execute(query).all()
@@ -174,14 +175,14 @@ def document_ends(store: Store) -> list[Document]:
     begins = successors(document for document, _ in own_ends)
     changed: list[Document] = []
     for document, own_end in own_ends:
-        last = _last_day(own_end, begins.get(document.uri))
+        last = earlier_day(own_end, begins.get(document.uri))
         if last != document.effective_to:
             changed.append(document.model_copy(update={"effective_to": last}))
     return changed
 
 
 def successors(documents: Iterable[Document]) -> dict[str, date]:
-    """uri -> first day of the earliest published document that supersedes it."""
+    """Return uri -> first day of the earliest published document that supersedes it."""
     begins: dict[str, date] = {}
     for document in documents:
         if document.supersedes in (None, "", document.uri):  # a document cannot end itself
@@ -193,22 +194,23 @@ def successors(documents: Iterable[Document]) -> dict[str, date]:
 
 
 def cut_document(document: Document, begins: Mapping[str, date]) -> Document:
-    """`document` with the earlier of its own last day and the day before its successor's first."""
+    """Return `document` ending on the earlier of its own last day and the day before its
+    successor's first."""
     return document.model_copy(
-        update={"effective_to": _last_day(document.effective_to, begins.get(document.uri))}
+        update={"effective_to": earlier_day(document.effective_to, begins.get(document.uri))}
     )
 
 
-def _last_day(own: date | None, begin: date | None) -> date | None:
+def earlier_day(own: date | None, begin: date | None) -> date | None:
     if begin is None:
         return own
-    # Nothing lies before the first day of the calendar, which some exports write for "always".
+    # Some exports write the first day of the calendar for "always"; no day precedes it.
     day_before = date.fromordinal(max(1, begin.toordinal() - 1))
     return min(own, day_before) if own else day_before
 
 
 def save_chunks(store: Store, counts: Mapping[str, int]) -> None:
-    """Remember how many chunks of each document the index holds."""
+    """Store how many chunks of each document the index has."""
     with store.write() as db:
         for identity, count in counts.items():
             own_row = update(documents).where(documents.c.id == identity)
@@ -216,7 +218,7 @@ def save_chunks(store: Store, counts: Mapping[str, int]) -> None:
 
 
 def save_stamps(store: Store, stamps: Mapping[str, str]) -> None:
-    """Remember what the source says of documents that were read and had not changed."""
+    """Store what the source reported about documents that had not changed."""
     with store.write() as db:
         for identity, stamp in stamps.items():
             own_row = update(documents).where(documents.c.id == identity)
@@ -231,8 +233,8 @@ def save_end(store: Store, document: Document) -> None:
 
 
 def bury_documents(store: Store, ids: Sequence[str], lease: Lease | None = None) -> None:
-    """Hide documents at once; `forget` removes the rows when the index has let go of them. Raises
-    Busy as `save_document` does."""
+    """Hide documents at once; `forget_document` removes their rows once the index has dropped them.
+    Raises Busy as `save_documents` does."""
     with store.write() as db:
         if lease is not None:
             lease.guard(db)
@@ -248,30 +250,28 @@ def tombstones(store: Store) -> list[str]:
 
 
 def forget_document(store: Store, ids: Sequence[str], *, keep_cited: bool = False) -> None:
-    """Remove the rows of buried documents, all their texts, also those that runs of the lab have
-    seen, their triplets and their abbreviations.
-
-    keep_cited: texts that stored answers cite stay, for these answers alone."""
+    """Remove the rows of buried documents: all texts, also those that lab runs have seen, triplets
+    and abbreviations. keep_cited: keep texts that stored answers cite, for these answers alone."""
     with store.write() as db:
-        cited = _cited_versions(db, ids) if keep_cited else {}
+        cited = cited_versions(db, ids) if keep_cited else {}
         forget_graph(db, ids)
         forget_abbreviations(db, ids)
         for identity in ids:
             db.execute(delete(passages).where(passages.c.document_id == identity))
-            _keep_versions(db, identity, cited.get(identity, ()))
+            keep_versions(db, identity, cited.get(identity, ()))
 
 
 def forget_uncited(store: Store) -> None:
     """Remove the texts of removed documents that no answer cites any more."""
     with store.write() as db:
         removed = list(db.execute(select(documents.c.id).where(_IS_REMOVED)).scalars())
-        cited = _cited_versions(db, removed) if removed else {}
+        cited = cited_versions(db, removed) if removed else {}
         for identity in removed:
-            _keep_versions(db, identity, cited.get(identity, ()))
+            keep_versions(db, identity, cited.get(identity, ()))
 
 
-def _cited_versions(db: Connection, ids: Iterable[str]) -> dict[str, set[str]]:
-    """Document id -> versions of its text that stored answers cite."""
+def cited_versions(db: Connection, ids: Iterable[str]) -> dict[str, set[str]]:
+    """Return document id -> versions of its text that stored answers cite."""
     cited: dict[str, set[str]] = {identity: set() for identity in ids}
     for (answer,) in db.execute(select(answers.c.answer).execution_options(yield_per=BATCH)):
         for citation in (answer or {}).get("citations", ()):
@@ -282,19 +282,18 @@ def _cited_versions(db: Connection, ids: Iterable[str]) -> dict[str, set[str]]:
     return cited
 
 
-def _keep_versions(db: Connection, identity: str, versions: Iterable[str]) -> None:
-    """Remove a buried document but for these versions of its text, which only their citations
-    lead to."""
-    found = (db.execute(_texts_of(identity, version)).first() for version in versions)
-    rows = [row for row in found if row]
+def keep_versions(db: Connection, identity: str, versions: Iterable[str]) -> None:
+    """Remove a buried document except for these cited versions of its text."""
+    candidates = (db.execute(texts_of(identity, version)).first() for version in versions)
+    rows = [row for row in candidates if row]
     db.execute(delete(texts).where(texts.c.document_id == identity))
     own_row = (documents.c.id == identity) & documents.c.deleted
     facts = db.execute(select(documents.c.facts).where(own_row)).scalar()
     if facts is None or not rows:
         db.execute(delete(documents).where(own_row))
         return
-    kept = {(row.digest, row.parser): row._asdict() for row in rows}
-    db.execute(insert(texts), list(kept.values()))
+    distinct = {(row.digest, row.parser): row._asdict() for row in rows}
+    db.execute(insert(texts), list(distinct.values()))
     newest = max(rows, key=lambda row: row.at)
     of_newest = {"source": "", "digest": newest.digest, "parser": newest.parser}
     values = {"source": "", "digest": newest.digest, "chunks": 0, "stamp": ""}
@@ -304,8 +303,8 @@ def _keep_versions(db: Connection, identity: str, versions: Iterable[str]) -> No
 def list_documents(
     store: Store, source: str | None = None, but: str | None = None
 ) -> list[Document]:
-    """All documents without blocks and text, by uri; of one source, or of all but one, when
-    given."""
+    """Return all documents without blocks and text, by uri; only of one source, or of all but
+    one."""
     query = select(FACTS).where(~documents.c.deleted)
     if source is not None:
         query = query.where(documents.c.source == source)
@@ -320,29 +319,30 @@ AUDIENCES = ("roles", "grades", "contracts")
 
 
 def written_for(store: Store) -> dict[str, set[str]]:
-    """Countries, roles, grades and contracts that documents are written for."""
+    """Return the countries, roles, grades and contracts that documents are written for."""
     query = select(
         cast(documents.c.facts["countries"], Text).label("countries"),
         cast(documents.c.facts["audience"], Text).label("audience"),
     )
-    found: dict[str, set[str]] = {name: set() for name in ("countries", *AUDIENCES)}
+    values: dict[str, set[str]] = {name: set() for name in ("countries", *AUDIENCES)}
     with store.read() as db:
         for row in db.execute(query.where(~documents.c.deleted).distinct()):
             audience = json.loads(row.audience or "{}")
-            found["countries"].update(json.loads(row.countries or "[]"))
+            values["countries"].update(json.loads(row.countries or "[]"))
             for name in AUDIENCES:
-                found[name].update(audience.get(name, ()))
-    return found
+                values[name].update(audience.get(name, ()))
+    return values
 
 
 def find_document(
     store: Store, identity: str, version: str | None = None, *, removed: bool = False
 ) -> Document:
-    """One document (by id or uri) with blocks and text of the given version, the newest by default.
+    """Return a document (by id or uri) with blocks and text of a version, the newest by default.
 
-    removed: also one of which no more is kept than answers cite; a version finds it anyway. It has
-    no source. version: as `Document.version` names it; a digest alone names the text that citations
-    without a version of the parsers count in. Raises NotFound, also for a version that was purged.
+    removed: include documents of which only cited texts are left, which have no source; a version
+    finds them anyway. version: as in `Document.version`; a digest alone names the text that
+    citations without a parser version count in. Raises NotFound, also for a version that was
+    purged.
     """
     has_name = (documents.c.id == identity) | (documents.c.uri == identity)
     is_there = ~documents.c.deleted
@@ -356,7 +356,7 @@ def find_document(
                 f"There is no document `{identity}`.", hint="`ombud documents list` shows all."
             )
         document = Document.model_validate(facts)
-        row = db.execute(_texts_of(document.id, version or document.version)).first()
+        row = db.execute(texts_of(document.id, version or document.version)).first()
     if row is None:
         raise NotFound(
             f"That version of `{document.uri}` is no longer kept.",
@@ -367,34 +367,36 @@ def find_document(
             "digest": row.digest,
             "parser": row.parser,
             "text": row.text,
-            "blocks": _blocks(row.text, row.blocks),
+            "blocks": parse_blocks(row.text, row.blocks),
             "annotations": tuple(map(Annotation.model_validate, row.annotations)),
         }
     )
 
 
 def page_totals(store: Store, versions: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Id -> pages of a document in that version (id, version), as far as its pages have numbers."""
-    found: dict[str, int] = {}
+    """Return id -> number of pages of a document in that version (id, version), if its pages are
+    numbered."""
+    totals: dict[str, int] = {}
     with store.read() as db:
         for identity, version in dict.fromkeys(versions):
-            row = db.execute(_texts_of(identity, version)).first()
+            row = db.execute(texts_of(identity, version)).first()
             pages = [page for _, _, page, _ in row.blocks if page] if row else []
             if pages:
-                found[identity] = max(pages)
-    return found
+                totals[identity] = max(pages)
+    return totals
 
 
 class TextVersion(NamedTuple):
+    """A stored version of a document's text."""
+
     digest: str
     parser: str
     at: str
-    """When it was first read, ISO 8601 in UTC; empty where that is not known."""
+    """Time of the first reading, ISO 8601 in UTC; empty if unknown."""
 
 
 def text_versions(store: Store, document_id: str) -> list[TextVersion]:
-    """The versions of a document that are kept, the newest first, each as the newest parsers read
-    it."""
+    """Return the stored versions of a document, newest first, each as the newest parser read it."""
     columns = texts.c.digest, texts.c.parser, texts.c.at
     query = select(*columns).where(texts.c.document_id == document_id)
     newest: dict[str, TextVersion] = {}
@@ -405,18 +407,18 @@ def text_versions(store: Store, document_id: str) -> list[TextVersion]:
 
 
 def text_of(store: Store, document_id: str, version: str) -> str | None:
-    """The text that offsets of this version count in; None when it is no longer kept."""
+    """Return the text that offsets of this version count in; None if it is no longer stored."""
     with store.read() as db:
-        row = db.execute(_texts_of(document_id, version)).first()
+        row = db.execute(texts_of(document_id, version)).first()
     return str(row.text) if row else None
 
 
 _OLDEST_PARSER = func.length(texts.c.parser), texts.c.parser
-"""Orders the texts of the same bytes, those without a version first."""
+"""Orders texts of the same bytes, those without a parser version first."""
 
 
-def _texts_of(document_id: str, version: str) -> Select[Any]:
-    """The text of a version, first; of a digest alone its texts, the oldest first."""
+def texts_of(document_id: str, version: str) -> Select[Any]:
+    """Select the text of a version; for a digest alone all its texts, oldest parser first."""
     digest, _, parser = version.partition(".")
     query = select(texts).where(texts.c.document_id == document_id, texts.c.digest == digest)
     if parser:
@@ -424,29 +426,29 @@ def _texts_of(document_id: str, version: str) -> Select[Any]:
     return query.order_by(*_OLDEST_PARSER)
 
 
-def _is_version(document_id: str, version: str) -> ColumnElement[bool]:
-    """The row of exactly one version of a document's text."""
+def is_version(document_id: str, version: str) -> ColumnElement[bool]:
+    """Match the row of exactly one version of a document's text."""
     digest, _, parser = version.partition(".")
     is_parsed_so = (texts.c.digest == digest) & (texts.c.parser == parser)
     return (texts.c.document_id == document_id) & is_parsed_so
 
 
-def _row(document: Document, kept: SyncStamp) -> dict[str, object]:
+def document_row(document: Document, stamp: SyncStamp) -> dict[str, object]:
     return {
         "id": document.id,
         "source": document.source,
         "uri": document.uri,
         "digest": document.digest,
         "facts": document.model_dump(mode="json", exclude=set(CONTENT)),
-        "facts_digest": kept.facts_digest,
-        "recipe": kept.recipe,
-        "own_end": kept.own_end.isoformat() if kept.own_end else None,
-        "chunks": kept.chunks,
-        "stamp": kept.stamp,
+        "facts_digest": stamp.facts_digest,
+        "recipe": stamp.recipe,
+        "own_end": stamp.own_end.isoformat() if stamp.own_end else None,
+        "chunks": stamp.chunks,
+        "stamp": stamp.stamp,
     }
 
 
-def _blocks(text: str, rows: list[list[object]]) -> tuple[Block, ...]:
+def parse_blocks(text: str, rows: list[list[object]]) -> tuple[Block, ...]:
     blocks, start = [], 0
     for kind, level, page, length in rows:
         piece = text[start : start + int(str(length))]

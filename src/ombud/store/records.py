@@ -1,5 +1,4 @@
-"""Stored answers as an auditor reads them: with the question, the day and the record that took them
-in."""
+"""Stored answers for auditors: with the question, the time and the record of the chain."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,44 +20,46 @@ N = TypeVar("N", bound=Record)
 
 
 class StoredAnswer(NamedTuple):
+    """An answer with its question and its audit state."""
+
     id: str
     conversation_id: str | None
     at: str
     """Time in UTC, ISO 8601."""
     sensitive: bool
-    """By itself, or by another answer of its conversation."""
+    """True if it or another answer of its conversation is sensitive."""
     record: int | None
     erased: int | None
-    """Number of the last record that erased something of it."""
+    """Number of the last record that erased a part of it."""
     question: Question | None
-    """None where it was erased as a whole."""
+    """None if it was erased as a whole."""
     answer: Answer | None
     owner: str = ""
-    """Digest of the secret of whom its conversation belongs to; empty where it has none."""
+    """Digest of the secret of its conversation's owner; empty if it has none."""
 
 
-def read_kept(store: Store, identity: str) -> StoredAnswer:
-    """One answer, by its id or by the beginning of it where that is enough. Raises NotFound."""
+def read_stored_answer(store: Store, identity: str) -> StoredAnswer:
+    """Return one answer by its id or a unique beginning of it. Raises NotFound."""
     seal(store)
     same = answers.c.id.startswith(identity, autoescape=True)
     with store.read() as db:
         rows = db.execute(select(answers).where(same).limit(2)).all()
         rows = [row for row in rows if row.id == identity] or rows
-        sensitive_talks = _sensitive_talks(db) if rows else set()
+        sensitive_talks = sensitive_conversations(db) if rows else set()
     if not rows or not identity:
         raise NotFound(f"There is no answer `{identity}`.", hint="`ombud audit list` shows all.")
     if len(rows) > 1:
         raise NotFound(
             f"More than one answer begins with `{identity}`.", hint="Give more of its id."
         )
-    return _kept(rows[0], sensitive_talks)
+    return stored_answer(rows[0], sensitive_talks)
 
 
 def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
-    """Answers in the order in which they were given; since: time in UTC, ISO 8601."""
+    """Yield answers in the order in which they were given. since: time in UTC, ISO 8601."""
     seal(store)
     with store.read() as db:
-        sensitive_talks = _sensitive_talks(db)
+        sensitive_talks = sensitive_conversations(db)
     in_order = select(answers).order_by(answers.c.at, answers.c.id)
     last_at = since
     last_id = ""
@@ -68,10 +69,10 @@ def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
         following = in_order.where(is_later | at_once_after)
         with store.read() as db:
             rows = db.execute(following.limit(_BATCH)).all()
-            owners = _owners(db, [row.conversation_id for row in rows if row.conversation_id])
+            owners = owners_of(db, [row.conversation_id for row in rows if row.conversation_id])
         for row in rows:
             owner = owners.get(row.conversation_id, "")
-            yield _kept(row, sensitive_talks)._replace(owner=owner)
+            yield stored_answer(row, sensitive_talks)._replace(owner=owner)
         if len(rows) < _BATCH:
             return
         last_at = rows[-1].at
@@ -79,7 +80,7 @@ def list_answers(store: Store, since: str = "") -> Iterator[StoredAnswer]:
 
 
 def is_sensitive_conversation(store: Store, conversation_id: str) -> bool:
-    """Whether one of its answers was handed to a person, however long ago."""
+    """Tell whether one of its answers was ever handed to a person."""
     query = select(answers.c.id).where(
         answers.c.sensitive, answers.c.conversation_id == conversation_id
     )
@@ -88,16 +89,15 @@ def is_sensitive_conversation(store: Store, conversation_id: str) -> bool:
 
 
 def read_setup(store: Store, digest: str) -> dict[str, Any] | None:
-    """What answered, by its digest; None where none was kept."""
+    """Return the setup with this digest; None if it is not stored."""
     with store.read() as db:
         query = select(setups.c.content).where(setups.c.digest == digest)
-        found = db.execute(query).scalar()
-    return dict(json.loads(found)) if found else None
+        content = db.execute(query).scalar()
+    return dict(json.loads(content)) if content else None
 
 
-def understood(shape: type[N], stored: Any, identity: str) -> N:
-    """A stored noun; raises StoreError, without what stands there, where somebody has changed it
-    into none."""
+def parse_stored(shape: type[N], stored: Any, identity: str) -> N:
+    """Parse a stored record. Raises StoreError, without quoting it, if somebody has changed it."""
     try:
         return load_record(shape, stored)
     except ValidationError:
@@ -107,24 +107,24 @@ def understood(shape: type[N], stored: Any, identity: str) -> N:
         ) from None
 
 
-def _sensitive_talks(db: Any) -> set[str]:
+def sensitive_conversations(db: Any) -> set[str]:
     query = select(answers.c.conversation_id).where(
         answers.c.sensitive, answers.c.conversation_id.is_not(None)
     )
     return set(db.execute(query.distinct()).scalars())
 
 
-def _owners(db: Any, conversation_ids: Sequence[str]) -> dict[str, str]:
+def owners_of(db: Any, conversation_ids: Sequence[str]) -> dict[str, str]:
     query = select(sessions.c.conversation_id, sessions.c.owner)
     own = query.where(sessions.c.conversation_id.in_(conversation_ids))
     return {row.conversation_id: row.owner for row in db.execute(own)}
 
 
-def _kept(row: Row[Any], sensitive_talks: set[str]) -> StoredAnswer:
+def stored_answer(row: Row[Any], sensitive_talks: set[str]) -> StoredAnswer:
     question = answer = None
     if row.answer:
-        question = understood(Question, row.question, row.id)
-        answer = understood(Answer, row.answer, row.id)
+        question = parse_stored(Question, row.question, row.id)
+        answer = parse_stored(Answer, row.answer, row.id)
     return StoredAnswer(
         id=row.id,
         conversation_id=row.conversation_id,

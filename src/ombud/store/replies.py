@@ -1,5 +1,5 @@
-"""What judges of the lab replied (a verdict is paid for once, whatever is stopped or run again),
-and how far they agree with people."""
+"""Replies of the lab's judges, paid for once however often a run is repeated, and their agreement
+with people."""
 
 from typing import NamedTuple
 
@@ -10,43 +10,46 @@ from ombud.store.tables import lab_alignment as alignments
 from ombud.store.tables import lab_reply as replies
 
 
-class KeptReply(NamedTuple):
+class StoredReply(NamedTuple):
+    """A judge's reply with its cost."""
+
     model: str
     reply: str
-    """JSON of the value, or of why there is none."""
+    """JSON of the value, or of the reason why there is none."""
     tokens_in: int = 0
     tokens_out: int = 0
     price: float | None = 0.0
-    """US dollars; None where it is not known."""
+    """US dollars; None if unknown."""
 
 
 class JudgeCosts(NamedTuple):
-    """Of all replies that a run holds, also of those that were taken from another run."""
+    """The cost of all replies of a run, including those reused from other runs."""
 
     replies: int
     tokens_in: int
     tokens_out: int
     price: float | None
-    """US dollars; None where that of some reply is not known."""
+    """US dollars; None if that of any reply is unknown."""
 
 
-def find_reply(store: Store, run_id: str, key: str) -> KeptReply | None:
-    """That of this run, or of any other, which then is this one's too and cost it nothing."""
+def find_reply(store: Store, run_id: str, key: str) -> StoredReply | None:
+    """Return this run's reply, or that of another run, which is then stored for this one at no
+    cost."""
     query = select(replies).where(replies.c.key == key)
     with store.read() as db:
         rows = db.execute(query).all()
     for row in rows:
         if row.run_id == run_id:
-            return KeptReply(row.model, row.reply, row.tokens_in, row.tokens_out, row.price)
+            return StoredReply(row.model, row.reply, row.tokens_in, row.tokens_out, row.price)
     if not rows:
         return None
-    found = KeptReply(rows[0].model, rows[0].reply)
-    keep_reply(store, run_id, key, found)
-    return found
+    reused = StoredReply(rows[0].model, rows[0].reply)
+    save_reply(store, run_id, key, reused)
+    return reused
 
 
-def keep_reply(store: Store, run_id: str, key: str, reply: KeptReply) -> None:
-    """The last of two that came at once counts."""
+def save_reply(store: Store, run_id: str, key: str, reply: StoredReply) -> None:
+    """Store a reply; of two at the same time the last one wins."""
     own = (replies.c.run_id == run_id) & (replies.c.key == key)
     with store.write() as db:
         db.execute(delete(replies).where(own))
@@ -72,8 +75,8 @@ def judge_costs(store: Store, run_id: str) -> JudgeCosts:
     )
 
 
-class KeptAlignment(NamedTuple):
-    """Of one judge on one metric, in one version of it."""
+class StoredAlignment(NamedTuple):
+    """Agreement of a judge with people on one version of a metric."""
 
     metric: str
     judge: str
@@ -84,16 +87,16 @@ class KeptAlignment(NamedTuple):
     spearman: float | None
 
 
-def keep_alignment(store: Store, found: KeptAlignment) -> None:
-    """The last one counts."""
+def save_alignment(store: Store, alignment: StoredAlignment) -> None:
+    """Store an alignment in place of an earlier one."""
     columns = alignments.c
-    own = (columns.metric == found.metric) & (columns.judge == found.judge)
+    own = (columns.metric == alignment.metric) & (columns.judge == alignment.judge)
     with store.write() as db:
-        db.execute(delete(alignments).where(own & (columns.version == found.version)))
-        db.execute(insert(alignments).values(**found._asdict()))
+        db.execute(delete(alignments).where(own & (columns.version == alignment.version)))
+        db.execute(insert(alignments).values(**alignment._asdict()))
 
 
-def list_alignments(store: Store) -> list[KeptAlignment]:
+def list_alignments(store: Store) -> list[StoredAlignment]:
     with store.read() as db:
         rows = db.execute(select(alignments)).all()
-    return [KeptAlignment(**row._mapping) for row in rows]
+    return [StoredAlignment(**row._mapping) for row in rows]

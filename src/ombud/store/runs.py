@@ -1,4 +1,4 @@
-"""What the lab remembers: runs, what was observed case by case, scores, looks at sealed splits."""
+"""What the lab stores: runs, observations of cases, scores, and looks at sealed splits."""
 
 import json
 from collections import Counter
@@ -19,14 +19,14 @@ from ombud.store.tables import lab_run as runs
 from ombud.store.tables import lab_score as scores
 from ombud.types import Chunk, Hit, Observation, Run, Score, load_record
 
-_BLOCK = 200
-"""Observations read at once: their chunks are joined to them in one more query."""
-_MOST = 500
+OBSERVATIONS_PER_BLOCK = 200
+"""Observations read at once; one more query joins their chunks."""
+MAX_IN_VALUES = 500
 """Values in one IN list."""
 EVERY_FIRST: Mapping[str, int] = {}
 """Every metric in its first version."""
-NOT_ASKED = "the judge could not be asked: "
-"""How the reason of a score begins that is to be tried again."""
+NOT_SCORED = "the judge could not be asked: "
+"""Prefix of the reason of a score that a later run has to try again."""
 _KEEP = text(
     "INSERT INTO lab_passage (chunk_id, document_id, chunk) "
     "VALUES (:chunk_id, :document_id, :chunk)"
@@ -35,7 +35,7 @@ _KEEP = text(
 
 
 class Done(NamedTuple):
-    """A case that is finished: its place in the dataset, what was observed, its scores by (metric,
+    """A finished case: its place in the dataset, the observation, its scores by (metric,
     version)."""
 
     place: int
@@ -48,18 +48,18 @@ class Done(NamedTuple):
 
 def start_run(store: Store, run: Run) -> None:
     with store.write() as db:
-        db.execute(insert(runs).values(id=run.id, **_columns(run)))
+        db.execute(insert(runs).values(id=run.id, **run_columns(run)))
 
 
 def save_run(store: Store, run: Run) -> None:
-    """Take over what changed of a run."""
+    """Store a run's changed fields."""
     own_row = update(runs).where(runs.c.id == run.id)
     with store.write() as db:
-        db.execute(own_row.values(**_columns(run)))
+        db.execute(own_row.values(**run_columns(run)))
 
 
 def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
-    """Newest first; of one sweep, or of one digest, when given."""
+    """Return runs, newest first; only of one sweep, or of one digest, if given."""
     query = select(runs.c.run).order_by(runs.c.started.desc(), runs.c.id)
     if study:
         query = query.where(runs.c.study == study)
@@ -71,54 +71,78 @@ def list_runs(store: Store, *, study: str = "", digest: str = "") -> list[Run]:
 
 
 def find_run(store: Store, name: str) -> Run:
-    """A run by its id, the beginning of its id, or its name, of which the newest counts; `last` is
-    the newest of all.
+    """Return a run by its id, the beginning of its id, or its name, of which the newest counts;
+    `last` is the newest of all.
 
-    Raises NotFound, naming some that are there.
+    Raises NotFound, naming some that exist.
     """
-    known = list_runs(store)
-    run = _run_named(known, name)
+    with store.read() as db:
+        exact = db.execute(select(runs.c.run).where(runs.c.id == name)).scalar()
+    if exact is not None:
+        return load_record(Run, exact)
+    runs_by_age = list_runs(store)
+    run = best_match(runs_by_age, name)
     if run:
         return run
-    examples = ", ".join(f"{run.id} ({run.name})" for run in known[:5])
+    examples = ", ".join(f"{run.id} ({run.name})" for run in runs_by_age[:5])
     newest = examples or "none yet; `ombud lab run DATASET` makes one"
     raise NotFound(f"There is no run `{name}`.", hint=f"The newest: {newest}.")
 
 
-def _run_named(known: Sequence[Run], name: str) -> Run | None:
-    """The first of `known`, newest first, that fits best."""
-    for run in known:
+def best_match(runs_by_age: Sequence[Run], name: str) -> Run | None:
+    """Return the best match of `runs_by_age`, which is sorted newest first."""
+    for run in runs_by_age:
         if run.id == name:
             return run
-    for run in known:
+    for run in runs_by_age:
         if run.name == name:
             return run
-    if name == "last" and known:
-        return known[0]
+    if name == "last" and runs_by_age:
+        return runs_by_age[0]
     if len(name) < 3:
         return None
-    for run in known:
+    for run in runs_by_age:
         if run.id.startswith(name):
             return run
     return None
 
 
 def delete_run(store: Store, run_id: str) -> None:
-    """Remove a run with its rows and scores, and the passages that no other run shows. Looks stay
+    """Remove a run with its rows and scores, and passages that no other run uses. Looks stay
     counted."""
     with store.write() as db:
         for table in (scores, replies, rows):
             db.execute(delete(table).where(table.c.run_id == run_id))
         db.execute(delete(runs).where(runs.c.id == run_id))
-        _drop_unused_passages(db)
+        drop_unused_passages(db)
 
 
-def _drop_unused_passages(db: Connection) -> None:
-    """Those that no run shows."""
+def forget_cases(store: Store, case_ids: Sequence[str]) -> int:
+    """Remove cases from every run with their scores, and blank what judges replied in these runs;
+    its price stays. Returns how many rows there were."""
+    removed = 0
+    with store.write() as db:
+        for some in batches(case_ids, MAX_IN_VALUES):
+            of_cases = select(rows.c.run_id, rows.c.place).where(rows.c.case_id.in_(some))
+            found = db.execute(of_cases).all()
+            for run_id, place in found:
+                for table in (scores, rows):
+                    at = (table.c.run_id == run_id) & (table.c.place == place)
+                    db.execute(delete(table).where(at))
+            in_runs = replies.c.run_id.in_({run_id for run_id, _ in found})
+            db.execute(update(replies).where(in_runs).values(reply="{}"))
+            removed += len(found)
+        if removed:
+            drop_unused_passages(db)
+    return removed
+
+
+def drop_unused_passages(db: Connection) -> None:
+    """Delete passages that no run uses."""
     unused = set(db.execute(select(passages.c.chunk_id)).scalars())
     for hits in db.execute(select(rows.c.hits)).scalars():
-        unused -= _chunk_ids(hits)
-    for some in batches(sorted(unused), _MOST):
+        unused -= chunk_ids_of(hits)
+    for some in batches(sorted(unused), MAX_IN_VALUES):
         is_unused = passages.c.chunk_id.in_(some)
         db.execute(delete(passages).where(is_unused))
 
@@ -129,10 +153,10 @@ def _drop_unused_passages(db: Connection) -> None:
 def save_done(
     store: Store, run_id: str, done: Sequence[Done], versions: Mapping[str, int] = EVERY_FIRST
 ) -> None:
-    """Keep finished cases with their scores: one transaction. A case that failed before is
-    replaced.
+    """Store finished cases with their scores in one transaction, in place of earlier failures.
 
-    versions: of each metric's formula."""
+    versions: of each metric's formula.
+    """
     if not done:
         return
     chunks: dict[str, Chunk] = {}
@@ -141,16 +165,16 @@ def save_done(
             chunks[hit.chunk.id] = hit.chunk
     places = [finished.place for finished in done]
     with store.write() as db:
-        _keep_passages(db, chunks.values())
+        insert_passages(db, chunks.values())
         before = (rows.c.run_id == run_id) & rows.c.place.in_(places)
         db.execute(delete(rows).where(before))
-        db.execute(insert(rows), [_row(run_id, finished) for finished in done])
-        given = {finished.place: finished.scores for finished in done}
-        _put_scores(db, run_id, given, versions)
+        db.execute(insert(rows), [observation_row(run_id, finished) for finished in done])
+        scores_by_place = {finished.place: finished.scores for finished in done}
+        write_scores(db, run_id, scores_by_place, versions)
 
 
 def done_places(store: Store, run_id: str) -> dict[int, bool]:
-    """Place in the dataset -> whether the target failed there."""
+    """Return place in the dataset -> whether the target failed there."""
     query = select(rows.c.place, rows.c.failed).where(rows.c.run_id == run_id)
     with store.read() as db:
         return {row.place: bool(row.failed) for row in db.execute(query)}
@@ -159,10 +183,10 @@ def done_places(store: Store, run_id: str) -> dict[int, bool]:
 def read_observations(
     store: Store, run_id: str, case_id: str | None = None
 ) -> Iterator[tuple[int, Observation]]:
-    """(place, observation) in the order of the dataset, a block at a time: also a large run needs
+    """Yield (place, observation) in the order of the dataset, in blocks, so that a large run needs
     little memory.
 
-    A hit whose document was purged meanwhile is left out.
+    Hits whose document was purged meanwhile are left out.
     """
     in_order = select(rows).where(rows.c.run_id == run_id).order_by(rows.c.place)
     if case_id is not None:
@@ -171,14 +195,14 @@ def read_observations(
     while True:
         following = in_order.where(rows.c.place > after)
         with store.read() as db:
-            block = db.execute(following.limit(_BLOCK)).all()
-            wanted: set[str] = set()
+            block = db.execute(following.limit(OBSERVATIONS_PER_BLOCK)).all()
+            chunk_ids: set[str] = set()
             for row in block:
-                wanted |= _chunk_ids(row.hits)
-            chunks = _passages(db, wanted)
+                chunk_ids |= chunk_ids_of(row.hits)
+            chunks = read_passages(db, chunk_ids)
         for row in block:
-            yield row.place, _observation(row.observation, row.hits, chunks)
-        if len(block) < _BLOCK:
+            yield row.place, parse_observation(row.observation, row.hits, chunks)
+        if len(block) < OBSERVATIONS_PER_BLOCK:
             return
         after = block[-1].place
 
@@ -189,19 +213,20 @@ def read_observations(
 def save_scores(
     store: Store,
     run_id: str,
-    given: Mapping[int, Sequence[Score]],
+    scores_by_place: Mapping[int, Sequence[Score]],
     versions: Mapping[str, int] = EVERY_FIRST,
     first: int = 0,
 ) -> None:
-    """Put scores (by place) beside or instead of those that are there: one transaction.
+    """Store scores by place, in place of earlier ones of the same metrics, in one transaction.
 
-    versions: of each metric's formula. first: place of the first metric among all of the run."""
+    versions: of each metric's formula. first: position of the first metric among all of the run.
+    """
     with store.write() as db:
-        _put_scores(db, run_id, given, versions, first)
+        write_scores(db, run_id, scores_by_place, versions, first)
 
 
 def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
-    """Place in the dataset -> metrics that are scored there."""
+    """Return place in the dataset -> metrics that have a score there."""
     query = select(scores.c.place, scores.c.metric).where(scores.c.run_id == run_id)
     metrics: dict[int, set[str]] = {}
     with store.read() as db:
@@ -211,7 +236,7 @@ def scored_places(store: Store, run_id: str) -> dict[int, set[str]]:
 
 
 def score_versions(store: Store, run_id: str) -> dict[str, set[tuple[str, int]]]:
-    """Metric -> (who gave it, version of its formula) of all that scored a run."""
+    """Return metric -> (who scored it, version of its formula) of all scores of a run."""
     query = select(scores.c.metric, scores.c.by, scores.c.version)
     versions: dict[str, set[tuple[str, int]]] = {}
     with store.read() as db:
@@ -223,7 +248,7 @@ def score_versions(store: Store, run_id: str) -> dict[str, set[tuple[str, int]]]
 def judged_places(
     store: Store, run_id: str, by: str, versions: Mapping[str, int]
 ) -> dict[int, set[str]]:
-    """Place in the dataset -> metrics that this judge has given there in these versions."""
+    """Return place in the dataset -> metrics that this judge has scored there in these versions."""
     query = select(scores.c.place, scores.c.metric, scores.c.version, scores.c.reason).where(
         scores.c.run_id == run_id, scores.c.by == by
     )
@@ -231,13 +256,14 @@ def judged_places(
     with store.read() as db:
         for row in db.execute(query):
             is_same = versions.get(row.metric) == row.version
-            if is_same and not row.reason.startswith(NOT_ASKED):
+            if is_same and not row.reason.startswith(NOT_SCORED):
                 metrics.setdefault(row.place, set()).add(row.metric)
     return metrics
 
 
 def read_scores(store: Store, run_id: str) -> list[Score]:
-    """All scores of a run, in the order of the dataset and of their metrics' first appearance."""
+    """Return all scores of a run, in the order of the dataset and of the metrics' first
+    appearance."""
     query = (
         select(rows.c.case_id, scores.c.metric, scores.c.by, scores.c.value, scores.c.reason)
         .join(rows, (rows.c.run_id == scores.c.run_id) & (rows.c.place == scores.c.place))
@@ -252,16 +278,18 @@ def read_scores(store: Store, run_id: str) -> list[Score]:
 
 
 def add_look(store: Store, run: Run, case_ids: Sequence[str] = ()) -> int:
-    """Count a look at sealed cases of a dataset, by its name; returns how often the case of these
-    that was seen most often has been, this look included. A dataset that loses or gains a case is
-    no new one. case_ids: empty = all of them."""
+    """Count a look at a dataset's sealed cases; returns how often the most-viewed of these cases
+    has been seen, this look included.
+
+    A dataset that loses or gains a case keeps its count. case_ids: empty means all of them.
+    """
     with store.write() as db:
         look = insert(looks).values(
             dataset=run.dataset,
             dataset_digest=run.dataset_digest,
             cases=json.dumps(list(case_ids)) if case_ids else "",
             run_id=run.id,
-            at=_now(),
+            at=now(),
         )
         db.execute(look)
         same = (looks.c.dataset == run.dataset) | (looks.c.dataset_digest == run.dataset_digest)
@@ -275,7 +303,7 @@ def add_look(store: Store, run: Run, case_ids: Sequence[str] = ()) -> int:
 
 
 def count_looks(store: Store) -> dict[str, int]:
-    """Digest of a dataset's sealed cases -> looks at them so far."""
+    """Return digest of a dataset's sealed cases -> looks at them so far."""
     query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
     with store.read() as db:
         return {digest: int(count) for digest, count in db.execute(query)}
@@ -284,9 +312,9 @@ def count_looks(store: Store) -> dict[str, int]:
 # Inside -------------------------------------------------------------------------------------------
 
 
-def _columns(run: Run) -> dict[str, str]:
+def run_columns(run: Run) -> dict[str, str]:
     started = run.started or datetime.now(UTC)
-    # What nobody else is shown is kept here.
+    # Stored, although JSON for clients leaves it out.
     fields = json.loads(run.model_dump_json()) | {"dataset_path": run.dataset_path}
     return {
         "name": run.name,
@@ -298,7 +326,7 @@ def _columns(run: Run) -> dict[str, str]:
     }
 
 
-def _row(run_id: str, done: Done) -> dict[str, Any]:
+def observation_row(run_id: str, done: Done) -> dict[str, Any]:
     seen = done.observation
     return {
         "run_id": run_id,
@@ -306,39 +334,40 @@ def _row(run_id: str, done: Done) -> dict[str, Any]:
         "case_id": seen.case.id,
         "failed": bool(seen.error),
         "observation": seen.model_dump_json(exclude={"hits"}, exclude_defaults=True),
-        "hits": None if seen.hits is None else _hits_json(seen.hits),
+        "hits": None if seen.hits is None else hits_json(seen.hits),
     }
 
 
-def _hits_json(hits: Sequence[Hit]) -> str:
-    """A list of [chunk id, score, found by]; the chunks are kept apart, each once."""
+def hits_json(hits: Sequence[Hit]) -> str:
+    """Serialise hits as [chunk id, score, found by]; their chunks are stored separately, each
+    once."""
     return json.dumps([[hit.chunk.id, hit.score, hit.found_by] for hit in hits])
 
 
-def _chunk_ids(hits: str | None) -> set[str]:
-    """Of what `_hits_json` gave."""
+def chunk_ids_of(hits: str | None) -> set[str]:
+    """Return the chunk ids in a result of `hits_json`."""
     return {chunk_id for chunk_id, _, _ in json.loads(hits or "[]")}
 
 
-def _observation(kept: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Observation:
-    seen = load_record(Observation, kept)
+def parse_observation(stored: str, hits: str | None, chunks: Mapping[str, Chunk]) -> Observation:
+    seen = load_record(Observation, stored)
     if hits is None:
         return seen
-    found = []
+    hits_with_chunks = []
     for chunk_id, score, found_by in json.loads(hits):
         chunk = chunks.get(chunk_id)
         if chunk:
-            found.append(Hit(chunk=chunk, score=score, found_by=tuple(found_by)))
-    return seen.model_copy(update={"hits": tuple(found)})
+            hits_with_chunks.append(Hit(chunk=chunk, score=score, found_by=tuple(found_by)))
+    return seen.model_copy(update={"hits": tuple(hits_with_chunks)})
 
 
-def _keep_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
-    given = {chunk.id: chunk for chunk in chunks}
-    query = select(passages.c.chunk_id).where(passages.c.chunk_id.in_(given))
-    known = set(db.execute(query).scalars())
+def insert_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
+    by_id = {chunk.id: chunk for chunk in chunks}
+    query = select(passages.c.chunk_id).where(passages.c.chunk_id.in_(by_id))
+    existing = set(db.execute(query).scalars())
     new = []
-    for identity, chunk in given.items():
-        if identity in known:
+    for identity, chunk in by_id.items():
+        if identity in existing:
             continue
         row = {
             "chunk_id": identity,
@@ -350,26 +379,26 @@ def _keep_passages(db: Connection, chunks: Iterable[Chunk]) -> None:
         db.execute(_KEEP, new)
 
 
-def _passages(db: Connection, wanted: set[str]) -> dict[str, Chunk]:
-    found: dict[str, Chunk] = {}
-    for some in batches(sorted(wanted), _MOST):
+def read_passages(db: Connection, chunk_ids: set[str]) -> dict[str, Chunk]:
+    chunks: dict[str, Chunk] = {}
+    for some in batches(sorted(chunk_ids), MAX_IN_VALUES):
         is_wanted = passages.c.chunk_id.in_(some)
         for row in db.execute(select(passages.c.chunk_id, passages.c.chunk).where(is_wanted)):
-            found[row.chunk_id] = Chunk.model_validate_json(row.chunk)
-    return found
+            chunks[row.chunk_id] = Chunk.model_validate_json(row.chunk)
+    return chunks
 
 
-def _put_scores(
+def write_scores(
     db: Connection,
     run_id: str,
-    given: Mapping[int, Sequence[Score]],
+    scores_by_place: Mapping[int, Sequence[Score]],
     versions: Mapping[str, int],
     first: int = 0,
 ) -> None:
-    """A metric has one value a place, whoever gave it: the last one counts."""
+    """Write scores. A metric has one value for each place; the last one wins."""
     new: list[dict[str, Any]] = []
     places: dict[str, list[int]] = {}
-    for place, scores_there in given.items():
+    for place, scores_there in scores_by_place.items():
         for number, score in enumerate(scores_there, start=first):
             places.setdefault(score.metric, []).append(place)
             row = {
@@ -394,5 +423,5 @@ def _put_scores(
         db.execute(insert(scores), new)
 
 
-def _now() -> str:
+def now() -> str:
     return datetime.now(UTC).isoformat()

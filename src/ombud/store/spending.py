@@ -1,23 +1,48 @@
-"""What models cost, day by day, counted here so that all processes of a workspace share one
+"""Daily costs of models, counted in the database so that all processes of a workspace share one
 budget."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, select, text, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    String,
+    Table,
+    delete,
+    func,
+    select,
+    text,
+    update,
+)
 
 from ombud.store.database import Store
+from ombud.store.tables import metadata
 from ombud.store.tables import spending as table
+
+# What people and groups have spent today, for their own budgets: digests in place of names.
+own_spending = Table(
+    "own_spending",
+    metadata,
+    Column("day", String(10), primary_key=True),
+    Column("owner", String(64), primary_key=True),
+    Column("price", Float, nullable=False),
+)
 
 FRESH = text(
     "INSERT INTO spending (day, model, calls, tokens_in, tokens_out, price) "
     "VALUES (:day, :model, 0, 0, 0, 0) ON CONFLICT DO NOTHING"
 )
+FRESH_OWNER = text(
+    "INSERT INTO own_spending (day, owner, price) VALUES (:day, :owner, 0) ON CONFLICT DO NOTHING"
+)
 LONGEST = 200
-"""Characters of a model's name that are kept."""
+"""Characters of a model's name that are stored."""
 
 
 class Spending(NamedTuple):
-    """What one model came to on one day."""
+    """The cost of one model on one day."""
 
     model: str
     calls: int
@@ -27,9 +52,9 @@ class Spending(NamedTuple):
     """US dollars of the calls whose price is known."""
 
 
-def add_spending(store: Store, day: str, spent: Spending) -> float:
-    """Add to the day, such as 2026-01-31; returns what all models together came to on it, in US
-    dollars."""
+def add_spending(store: Store, day: str, spent: Spending, owners: Collection[str] = ()) -> float:
+    """Add to the totals of a day, such as 2026-01-31, of the model and of the owners, and return
+    the day's total of all models in US dollars."""
     model = spent.model[:LONGEST]
     with store.write() as db:
         db.execute(FRESH, {"day": day, "model": model})
@@ -37,7 +62,7 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
             table.c.day == day,
             table.c.model == model,
         )
-        # Added in the database: what another process adds at the same time is not lost.
+        # Added in SQL, so that concurrent additions are not lost.
         more = {
             table.c.calls: table.c.calls + spent.calls,
             table.c.tokens_in: table.c.tokens_in + spent.tokens_in,
@@ -45,33 +70,53 @@ def add_spending(store: Store, day: str, spent: Spending) -> float:
             table.c.price: table.c.price + spent.price,
         }
         db.execute(own_row.values(more))
-        return _total(db, day)
+        _charge(db, day, spent.price, owners)
+        return total_of(db, day)
+
+
+def _charge(db: Connection, day: str, price: float, owners: Collection[str]) -> None:
+    """Add to the totals of the owners, in one order for all writers, and forget earlier days."""
+    if not owners:
+        return
+    db.execute(delete(own_spending).where(own_spending.c.day < day))
+    for owner in sorted(owners):
+        db.execute(FRESH_OWNER, {"day": day, "owner": owner})
+        row = update(own_spending).where(
+            own_spending.c.day == day,
+            own_spending.c.owner == owner,
+        )
+        db.execute(row.values({own_spending.c.price: own_spending.c.price + price}))
+
+
+def spent_by(store: Store, day: str, owners: Collection[str]) -> dict[str, float]:
+    """Return the US dollars that each owner has caused on a day."""
+    query = select(own_spending.c.owner, own_spending.c.price).where(
+        own_spending.c.day == day,
+        own_spending.c.owner.in_(owners),
+    )
+    spent = dict.fromkeys(owners, 0.0)
+    with store.read() as db:
+        spent.update((row.owner, row.price) for row in db.execute(query))
+    return spent
 
 
 def spent_on(store: Store, day: str) -> float:
-    """US dollars of all models on a day."""
+    """Return the US dollars spent on all models on a day."""
     with store.read() as db:
-        return _total(db, day)
+        return total_of(db, day)
 
 
-def _total(db: Connection, day: str) -> float:
+def total_of(db: Connection, day: str) -> float:
     query = select(func.sum(table.c.price)).where(table.c.day == day)
     return float(db.execute(query).scalar() or 0.0)
 
 
 def read_spending(store: Store, day: str) -> list[Spending]:
-    """A day's rows, the dearest model first."""
+    """Return a day's rows, most expensive model first."""
     of_day = select(table).where(table.c.day == day)
     dearest_first = of_day.order_by(table.c.price.desc(), table.c.model)
-    spent: list[Spending] = []
     with store.read() as db:
-        for row in db.execute(dearest_first):
-            spending = Spending(
-                model=row.model,
-                calls=row.calls,
-                tokens_in=row.tokens_in,
-                tokens_out=row.tokens_out,
-                price=row.price,
-            )
-            spent.append(spending)
-    return spent
+        return [
+            Spending(row.model, row.calls, row.tokens_in, row.tokens_out, row.price)
+            for row in db.execute(dearest_first)
+        ]

@@ -1,4 +1,4 @@
-"""The tables. Migrations under `migrations/` bring a database to this shape."""
+"""The tables of the database; the migrations under `migrations/` lead to this schema."""
 
 from typing import Any
 
@@ -26,17 +26,24 @@ names = {
 metadata = MetaData(naming_convention=names)
 
 
-def _chained() -> tuple[Column[Any], ...]:
-    """What every row has that a record of the audit's chain speaks of."""
+def audit_columns() -> tuple[Column[Any], ...]:
+    """Return the columns of every table that the audit chain covers."""
     return (
         # Key of the row's digest in the chain, so that nobody can guess erased content and check
         # the guess.
         Column("salt", String(64), nullable=False, default=""),
-        # Number of the record that took the row in.
+        # Number of the record that first covers the row.
         Column("record", Integer, nullable=True),
-        # Number of the last record that erased something of it.
+        # Number of the last record about an erasure of the row.
         Column("erased", Integer, nullable=True),
     )
+
+
+def conversation_column(**options: Any) -> Column[str]:
+    """Return the column that names the conversation to which a row belongs and with which it is
+    deleted. options: those of the column, such as `primary_key`."""
+    owner = ForeignKey("conversation.id", ondelete="CASCADE")
+    return Column("conversation_id", String(36), owner, **options)
 
 
 source = Table(
@@ -54,15 +61,14 @@ document = Table(
     Column("source", String(200), nullable=False, index=True),
     Column("uri", Text, nullable=False, unique=True),
     Column("digest", String(64), nullable=False),
-    # What the sync compares besides the digest: everything that is known about a document but its
-    # bytes.
+    # What the sync compares besides the digest: all metadata, without the bytes.
     Column("facts_digest", String(64), nullable=False),
     Column("recipe", String(64), nullable=False),
-    # Digest of what a source said before it was read: the same again means that nothing has
-    # changed. Empty = unknown.
+    # Digest of what the source reported before the document was read; if equal, it is
+    # unchanged. Empty = unknown.
     Column("stamp", String(64), nullable=False, default=""),
     Column("facts", JSON, nullable=False),
-    # The effective_to of its own metadata; `facts` holds the one cut by a successor.
+    # The effective_to of its own metadata; `facts` has the one cut by a successor.
     Column("own_end", String(10), nullable=True),
     Column("chunks", Integer, nullable=False, default=0),
     # A tombstone hides a document at once, before its chunks are gone from the index.
@@ -79,9 +85,9 @@ text = Table(
     Column("text", Text, nullable=False),
     # [[kind, level, page, length], ...]; the block texts are slices of `text` two characters apart.
     Column("blocks", JSON, nullable=False),
-    # Annotations of the text, as the type says them.
+    # JSON list of `Annotation`.
     Column("annotations", JSON, nullable=False, default=[]),
-    # When these bytes were first read; empty = before that was kept.
+    # Time of the first reading; empty = before this was recorded.
     Column("at", String(32), nullable=False, default=""),
 )
 
@@ -91,25 +97,20 @@ conversation = Table(
     Column("id", String(36), primary_key=True),
     Column("person", JSON, nullable=False),
     Column("at", String(32), nullable=False),
-    *_chained(),
+    *audit_columns(),
 )
 
-# From before there were events; empty since, but the audit's chain speaks of its rows.
+# Used before there were events; kept because the audit chain covers its rows.
 message = Table(
     "message",
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("id", String(36), nullable=False, unique=True),
-    Column(
-        "conversation_id",
-        String(36),
-        ForeignKey("conversation.id", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    conversation_column(nullable=False),
     Column("role", String(16), nullable=False),
     Column("content", Text, nullable=False),
     Column("at", String(32), nullable=False),
-    *_chained(),
+    *audit_columns(),
     Index("ix_message_conversation_id_number", "conversation_id", "number"),
 )
 
@@ -118,52 +119,43 @@ message = Table(
 event = Table(
     "event",
     metadata,
-    # In the order of their transactions' beginnings; a later one may become visible first.
+    # In the order in which transactions began; a later one may become visible first.
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("id", String(36), nullable=False, unique=True),
-    Column(
-        "conversation_id",
-        String(36),
-        ForeignKey("conversation.id", ondelete="CASCADE"),
-        nullable=False,
-    ),
+    conversation_column(nullable=False),
     # 1, 2, 3… in the conversation, without a gap.
     Column("place", Integer, nullable=False),
     Column("by", String(16), nullable=False),
     Column("kind", String(16), nullable=False),
     # JSON as text: PostgreSQL's JSON refuses some characters. Empty once it was erased.
     Column("content", Text, nullable=False),
-    # Of the sender: the same once more is the same event.
+    # Made by the sender; a repeated key is the same event.
     Column("key", String(64), nullable=True),
     Column("at", String(32), nullable=False),
-    *_chained(),
+    *audit_columns(),
     Index("uq_event_conversation_id_place", "conversation_id", "place", unique=True),
     Index("uq_event_conversation_id_key", "conversation_id", "key", unique=True),
 )
 
-# Each conversation as its events have left it: what they say can be read again from them at any
-# time.
+# State of each conversation, a projection of its events.
 session = Table(
     "session",
     metadata,
-    Column(
-        "conversation_id",
-        String(36),
-        ForeignKey("conversation.id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
-    # Digest of the secret of whom it belongs to; empty = of whoever works on this machine.
+    conversation_column(primary_key=True),
+    # Digest of the owner's secret; empty = the operator of this machine.
     Column("owner", String(64), nullable=False, default="", index=True),
     Column("state", String(16), nullable=False, index=True),
     Column("desk", String(100), nullable=False, default=""),
     Column("last", Integer, nullable=False, default=0),
-    # As its owner has named it; empty = how it begins.
+    # Title given by its owner; empty = the beginning of its first question.
     Column("title", String(200), nullable=False, default=""),
+    # Kept at the top of its owner's list.
+    Column("pinned", Boolean, nullable=False, default=False),
     # Session as JSON.
     Column("session", Text, nullable=False),
 )
 
-# Advisors at our own desk: when each was last there.
+# Advisors at our own desk, with the time of their last signal.
 presence = Table(
     "presence",
     metadata,
@@ -173,7 +165,7 @@ presence = Table(
     Column("away", Boolean, nullable=False, default=False),
 )
 
-# Who types, for whoever watches the conversation in another process; gone after a minute.
+# Who is typing, for other processes; deleted after a minute.
 signal = Table(
     "signal",
     metadata,
@@ -185,27 +177,21 @@ signal = Table(
     Column("at", Float, nullable=False),
 )
 
-# A hand-over at a desk that is not ours: what must be known to go on with it.
+# A handoff at an external desk, with the state needed to continue it.
 line = Table(
     "line",
     metadata,
     Column("ticket_id", String(36), primary_key=True),
-    Column(
-        "conversation_id",
-        String(36),
-        ForeignKey("conversation.id", ondelete="CASCADE"),
-        nullable=False,
-        index=True,
-    ),
+    conversation_column(nullable=False, index=True),
     Column("desk", String(100), nullable=False),
     Column("state", String(16), nullable=False, index=True),
-    # What the desk wants to remember, such as a token, as JSON.
+    # Memory of the desk's client, such as a token, as JSON.
     Column("memory", Text, nullable=False),
     Column("cursor", Text, nullable=False, default=""),
 )
 
-# What is to be told to a desk; written in the transaction of the event that it is about. It holds
-# no words: they are read from the events when they are sent, so that what is erased is not sent.
+# Messages to a desk, each written in the transaction of its event. It holds no text: that is read
+# from the event when it is sent, so that erased text is not sent.
 outbox = Table(
     "outbox",
     metadata,
@@ -216,7 +202,7 @@ outbox = Table(
         ForeignKey("line.ticket_id", ondelete="CASCADE"),
         nullable=False,
     ),
-    # Of the event: open, message, read, close.
+    # open, message, read, close, look.
     Column("kind", String(16), nullable=False),
     Column("event_id", String(36), nullable=False),
     # waiting, parked, sent, dropped.
@@ -229,7 +215,7 @@ outbox = Table(
     Index("ix_outbox_state_due", "state", "due"),
 )
 
-# What a desk has told, once each, whichever way and however often it came.
+# Entries received from a desk, to ignore repetitions.
 inbox = Table(
     "inbox",
     metadata,
@@ -251,13 +237,13 @@ answer = Table(
     Column("question", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
     Column("at", String(32), nullable=False, index=True),
-    # Kept for a shorter time, as is the whole conversation it stands in.
+    # Retained for a shorter time, with its whole conversation.
     Column("sensitive", Boolean, nullable=False, default=False),
-    *_chained(),
+    *audit_columns(),
 )
 
-# The audit's chain. A record is canonical JSON; its hash covers it whole, and it holds the hash of
-# the one before.
+# The audit chain. A record is canonical JSON that contains the hash of the one before; its own hash
+# covers all of it.
 audit = Table(
     "audit",
     metadata,
@@ -266,19 +252,18 @@ audit = Table(
     Column("hash", String(64), nullable=False),
 )
 
-# Rows that a record of the audit is still to take in.
+# Rows that no record of the audit chain covers yet.
 unsealed = Table(
     "unsealed",
     metadata,
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     Column("name", String(20), nullable=False),
     Column("row_id", String(36), nullable=False),
-    # What answered, for an answer: the digest of a set-up.
+    # For an answer: digest of the setup that answered.
     Column("setup", String(64), nullable=False, default=""),
 )
 
-# What answered: settings, prompts' digests, models. A row for each set-up there has been, named by
-# its digest.
+# Setups that answered: settings, digests of prompts, models. Named by their digests.
 setup = Table(
     "setup",
     metadata,
@@ -286,7 +271,7 @@ setup = Table(
     Column("content", Text, nullable=False),
 )
 
-# What a chat model thought before it answered: apart from the answer, so that nobody is shown it.
+# Reasoning of chat models, apart from the answers, so that nobody sees it with them.
 reasoning = Table(
     "reasoning",
     metadata,
@@ -294,7 +279,7 @@ reasoning = Table(
     Column("text", Text, nullable=False),
 )
 
-# What a long job says of itself while it works, for whoever asks: one row a job.
+# Progress of long jobs, one row for each.
 progress = Table(
     "progress",
     metadata,
@@ -307,12 +292,12 @@ lease = Table(
     metadata,
     Column("name", String(100), primary_key=True),
     Column("owner", String(200), nullable=False),
-    # Grows with every new owner: work done under an older number is refused.
+    # Grows with every new owner: writes under an older number are refused.
     Column("fence", Integer, nullable=False),
     Column("expires", Float, nullable=False),
 )
 
-# What models cost, for the daily budget: numbers and model names only.
+# Costs of models, for the daily budget: numbers and model names only.
 spending = Table(
     "spending",
     metadata,
@@ -324,7 +309,7 @@ spending = Table(
     Column("price", Float, nullable=False),
 )
 
-# The lab's. Rows hold JSON as text: it is read whole or not at all, and PostgreSQL's JSON refuses
+# Tables of the lab. JSON is stored as text: it is never queried, and PostgreSQL's JSON refuses
 # some characters.
 
 lab_run = Table(
@@ -368,28 +353,28 @@ lab_score = Table(
     Column("reason", Text, nullable=False),
 )
 
-# What judges replied, by what they were asked: a verdict is paid for once, in whichever run.
+# Replies of judges by request, so that each verdict is paid for once, whatever the run.
 lab_reply = Table(
     "lab_reply",
     metadata,
     Column("run_id", String(16), ForeignKey("lab_run.id", ondelete="CASCADE"), primary_key=True),
-    # Of model, form, words and repeat.
+    # Digest of model, form, prompt and repetition.
     Column("key", String(64), primary_key=True, index=True),
     Column("model", String(200), nullable=False),
-    # JSON of the form; what could not be read is kept as why.
+    # JSON of the form, or of the reason why it could not be parsed.
     Column("reply", Text, nullable=False),
     Column("tokens_in", Integer, nullable=False),
     Column("tokens_out", Integer, nullable=False),
     Column("price", Float, nullable=True),
 )
 
-# How far a judge's grades go with what people said of the same answers.
+# Agreement of a judge's grades with people's ratings of the same answers.
 lab_alignment = Table(
     "lab_alignment",
     metadata,
     Column("metric", String(200), primary_key=True),
     Column("judge", String(200), primary_key=True),
-    # Of rubric, formula and how the judge is asked, as scores have it.
+    # Version of rubric, formula and judge prompt, as in the scores.
     Column("version", Integer, primary_key=True),
     Column("criterion", String(200), nullable=False),
     Column("items", Integer, nullable=False),
@@ -405,20 +390,20 @@ lab_passage = Table(
     Column("chunk", Text, nullable=False),
 )
 
-# Every look at a sealed split, for ever: also those of runs that were deleted.
+# Every look at a sealed split, also of deleted runs.
 lab_look = Table(
     "lab_look",
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=True),
     Column("dataset", Text, nullable=False),
     Column("dataset_digest", String(64), nullable=False, index=True),
-    # Ids of the cases that were looked at, a JSON list; empty = all of the dataset.
+    # JSON list of the viewed cases' ids; empty = all of the dataset.
     Column("cases", Text, nullable=False, default=""),
     Column("run_id", String(16), nullable=False),
     Column("at", String(32), nullable=False),
 )
 
-# What people said of an answer: each rater once, the last word counts.
+# Ratings of answers, the latest of each rater.
 answer_feedback = Table(
     "answer_feedback",
     metadata,
@@ -431,16 +416,16 @@ answer_feedback = Table(
     Column("at", String(32), nullable=False),
 )
 
-# The graph of triplets, kept here and not in the index, so that it goes with the document's row in
-# one transaction.
+# The knowledge graph, stored here and not in the index, so that it is deleted with the document's
+# row in one transaction.
 
 graph_document = Table(
     "graph_document",
     metadata,
     Column("document_id", String(16), primary_key=True),
-    # Of the chunks and of how they were read; empty where some of them could not be.
+    # Digest of the chunks and their extraction; empty if some failed.
     Column("digest", String(64), nullable=False),
-    # {chunk id: digest of its text and of how it was read}, as text.
+    # {chunk id: digest of its text and extraction}, as text.
     Column("chunks", Text, nullable=False),
 )
 
@@ -453,10 +438,10 @@ graph_triplet = Table(
     Column("subject", Text, nullable=False),
     Column("predicate", Text, nullable=False),
     Column("object", Text, nullable=False),
-    # What two names of one thing have in common.
+    # Key shared by all names of one entity.
     Column("subject_key", String(200), nullable=False),
     Column("object_key", String(200), nullable=False),
-    # Whose passages speak of an entity is read from these alone, however many triplets it has.
+    # Covering indexes: documents of an entity are counted without reading its triplets.
     Index(
         "ix_graph_triplet_subject_key_document_id_chunk_id",
         "subject_key",
@@ -468,8 +453,7 @@ graph_triplet = Table(
     ),
 )
 
-# By what an entity is found: its key, other names of it, and the stems of its words, each with its
-# weight.
+# Names by which entities are looked up: key, other names and word stems, with weights.
 graph_name = Table(
     "graph_name",
     metadata,
@@ -479,7 +463,7 @@ graph_name = Table(
     Column("weight", Float, nullable=False),
 )
 
-# Keys that a model says are one thing. `key` < `other`; gone when one of them has no triplet left.
+# Keys merged by a model. `key` < `other`; dropped when one of them has no triplet left.
 graph_same = Table(
     "graph_same",
     metadata,

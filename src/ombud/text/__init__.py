@@ -1,10 +1,9 @@
 """What a text says, without knowing who asks: numbers, sentences, names, tables, language."""
 
-from ombud.text.analysis import analyse, fold
-from ombud.text.dates import MONTHS
-from ombud.text.days.periods import find_period
-from ombud.text.days.spans import Calendar, Period
-from ombud.text.evidence import evidence_spans, plain_sentence
+from ombud.text.analysis import analyse, count_cjk, fold
+from ombud.text.days.periods import find_first_day, find_period, find_service
+from ombud.text.days.spans import Calendar, Period, moved
+from ombud.text.evidence import evidence_spans, plain_sentence, straight_quotes
 from ombud.text.language import (
     common_words,
     detect_language,
@@ -12,9 +11,14 @@ from ombud.text.language import (
     language_margin,
     message_language,
 )
-from ombud.text.markdown import links_of_words, read_rows, shown_host, with_links
+from ombud.text.markdown import link_host, links_of_words, read_rows, with_links
 from ombud.text.names.abbreviations import find_abbreviations
-from ombud.text.names.countries import called_countries, country_names, named_countries
+from ombud.text.names.countries import (
+    country_list,
+    country_names,
+    named_countries,
+    read_country,
+)
 from ombud.text.names.entities import (
     alternative_keys,
     display_name,
@@ -22,96 +26,31 @@ from ombud.text.names.entities import (
     entity_stems,
     name_words,
 )
-from ombud.text.names.finding import (
-    find_addresses,
-    find_names,
-    find_quotations,
-    grades_between,
-    split_words,
-    word_stem,
-)
-from ombud.text.names.redacting import redact
-from ombud.text.names.written_countries import country_list, read_country
+from ombud.text.names.redacting import find_addresses, redact
 from ombud.text.numbers import (
-    DIGITS,
-    NUMBER_WORDS,
+    MONTHS,
     digits_in,
     join_groups,
     numbers_in,
     plain_decimal,
+    units_named,
 )
-from ombud.text.phrases import Phrases, phrase_tables
+from ombud.text.phrases import Phrases, phrase_tables, split_words
 from ombud.text.remembering import forget_passages, remembered
 from ombud.text.sentences import split_sentences
 from ombud.text.spelling import (
     Corrected,
     Vocabulary,
     correct_spelling,
+    english_counts,
     surface_words,
     unknown_words,
 )
-from ombud.text.tables.keys import key_rows, named_row
-from ombud.text.tables.ranges import read_range
-from ombud.text.units import units_named
+from ombud.text.tables import (
+    KeyRow,
+    exactly_named_row,
+    key_rows,
+    named_row,
+    row_in_range,
+)
 from ombud.text.wording import TermSearch, plain_wording, term_pattern
-
-__all__ = [
-    "DIGITS",
-    "MONTHS",
-    "NUMBER_WORDS",
-    "Calendar",
-    "Corrected",
-    "Period",
-    "Phrases",
-    "TermSearch",
-    "Vocabulary",
-    "alternative_keys",
-    "analyse",
-    "called_countries",
-    "common_words",
-    "correct_spelling",
-    "country_list",
-    "country_names",
-    "detect_language",
-    "digits_in",
-    "display_name",
-    "document_language",
-    "entity_key",
-    "entity_stems",
-    "evidence_spans",
-    "find_abbreviations",
-    "find_addresses",
-    "find_names",
-    "find_period",
-    "find_quotations",
-    "fold",
-    "forget_passages",
-    "grades_between",
-    "join_groups",
-    "key_rows",
-    "language_margin",
-    "links_of_words",
-    "message_language",
-    "name_words",
-    "named_countries",
-    "named_row",
-    "numbers_in",
-    "phrase_tables",
-    "plain_decimal",
-    "plain_sentence",
-    "plain_wording",
-    "read_country",
-    "read_range",
-    "read_rows",
-    "redact",
-    "remembered",
-    "shown_host",
-    "split_sentences",
-    "split_words",
-    "surface_words",
-    "term_pattern",
-    "units_named",
-    "unknown_words",
-    "with_links",
-    "word_stem",
-]

@@ -38,7 +38,7 @@ LONGEST = 39
 
 
 def analyse(text: str, language: str = "en") -> list[str]:
-    """Terms of `text` in reading order, repetitions kept."""
+    """Return the terms of `text` in reading order, with repetitions."""
     terms: list[str] = []
     for match in WORD.finditer(fold(text)):
         word = match.group()
@@ -49,8 +49,13 @@ def analyse(text: str, language: str = "en") -> list[str]:
     return terms
 
 
+def count_cjk(text: str) -> int:
+    """Return how many characters are Chinese, Japanese or Korean."""
+    return len(_IDEOGRAPH.findall(text))
+
+
 def _pairs(run: str) -> list[str]:
-    """Overlapping pairs of characters, or the only one."""
+    """Return overlapping pairs of characters, or a single character."""
     if len(run) == 1:
         return [run]
     neighbours = pairwise(run)
@@ -64,13 +69,9 @@ def _terms(word: str, language: str) -> tuple[str, ...]:
     parts = PART.findall(word)
     stop_words = _stop_words(language)
     terms = [_stem(part, language) for part in parts if part not in stop_words]
-    if len(parts) > 1 and _is_one_word(word):
+    if len(parts) > 1 and len(word) <= LONGEST_WHOLE and _WHOLE.search(word):
         terms.append(re.sub(r"['’]", "", word))
     return tuple(map(_cut, terms))
-
-
-def _is_one_word(word: str) -> bool:
-    return len(word) <= LONGEST_WHOLE and bool(_WHOLE.search(word))
 
 
 def _cut(term: str) -> str:
@@ -85,7 +86,7 @@ def _stem(word: str, language: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower case, without accents."""
+    """Return lower case without accents."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).lower().replace("ß", "ss")

@@ -54,12 +54,16 @@ def _evidence_spans(text: str, language: str) -> Iterator[tuple[int, int]]:
 
 def plain_sentence(text: str) -> str:
     """Return a text as one line with straight quotation marks and without Markdown marks."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = re.sub(r"[“”„‟″«»]", '"', text)
-        text = re.sub(r"[‘’‚‛′]", "'", text)
-    lines = [_MARKS.sub("", line).strip() for line in text.splitlines()]
+    lines = [_MARKS.sub("", line).strip() for line in straight_quotes(text).splitlines()]
     return " ".join(lines).strip()
+
+
+def straight_quotes(text: str) -> str:
+    """Return a text in normal form, with straight quotation marks."""
+    if text.isascii():
+        return text
+    text = re.sub(r"[“”„‟″«»]", '"', unicodedata.normalize("NFKC", text))
+    return re.sub(r"[‘’‚‛′]", "'", text)
 
 
 @cache

@@ -28,7 +28,7 @@ SURE = 11.5
 """Logarithm of how much likelier than English a language must be to be taken for that of a
 message. Of 6,458 messages those from here to 14 are in another one, as "bin krank" is; keys that
 were struck, "sdlfkj wer sdf", are at 11.1."""
-TOLD_BY_WORDS = ("de", "es", "fr", "it", "nl", "pl", "pt")
+DETECTED_BY_WORDS = ("de", "es", "fr", "it", "nl", "pl", "pt")
 """Languages with a list of common words."""
 WORD_WEIGHT = 6.0
 """What a common word of one language, not of the other, is worth; a message with none is doubted by
@@ -43,7 +43,8 @@ _lock = threading.Lock()
 
 
 def detect_language(text: str, otherwise: str = "en") -> str:
-    """ISO 639-1 code of the language of `text`; `otherwise` where the text is too short to tell."""
+    """Return the ISO 639-1 code of the language of `text`, or `otherwise` if it is too short to
+    tell."""
     beginning = text[:LOOKED_AT]
     letters = sum(map(str.isalpha, beginning))
     kana = len(_KANA.findall(beginning))
@@ -64,21 +65,21 @@ def document_language(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _placed(text: str) -> str:
-    """A question is asked after at several steps."""
+    """Cache the ranking, because several steps ask about the same question."""
     language, _ = _ranked(text)[0]
     return language
 
 
 @lru_cache(maxsize=256)
 def _ranked(text: str) -> tuple[tuple[str, float], ...]:
-    """Languages with the logarithm of their likelihood, likeliest first."""
+    """Return languages with their log-likelihood, likeliest first."""
     with _lock:
         ranked = _identifier().rank(text)
     return tuple((str(language), float(score)) for language, score in ranked)
 
 
 def language_margin(text: str) -> float:
-    """How much likelier the language of a text is than any other; from 1 on it is certain."""
+    """Return how much likelier the language of a text is than any other; 1 or more is certain."""
     first, second = _ranked(text[:5000])[:2]
     return (first[1] - second[1]) / SURE
 
@@ -88,30 +89,28 @@ def language_margin(text: str) -> float:
 
 @lru_cache(maxsize=256)
 def message_language(text: str) -> str:
-    """ISO 639-1 code of the language of a message, however short; English in doubt.
-
-    Its letters (py3langid), against English, and its common words. Measured on dev: no message in
-    English and no struck keys are taken for another language, 1 of 52 in another for English."""
+    """Return the ISO 639-1 code of the language of a message, however short; English in doubt. It
+    is decided by letters (py3langid) and common words."""
     beginning = text[:LOOKED_AT]
     letters = list(filter(str.isalpha, beginning))
     if not letters:
         return "en"
     if 2 * len(_LATIN.findall("".join(letters))) < len(letters):
         return detect_language(beginning, _placed(beginning))
-    scores = _against_english(beginning)
+    scores = against_english(beginning)
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] >= SURE else "en"
 
 
-def _against_english(text: str) -> dict[str, float]:
-    """Language -> how much likelier it is than English, as a logarithm."""
+def against_english(text: str) -> dict[str, float]:
+    """Return each language's log-likelihood ratio to English."""
     ranked = dict(_ranked(text))
     words = {_APOSTROPHE.sub("'", word) for word in _WORD.findall(fold(text))}
     english = words & _common_words("en")
     scores: dict[str, float] = {}
     for language in LIKELY:
         score = ranked[language] - ranked["en"]
-        if language in TOLD_BY_WORDS:
+        if language in DETECTED_BY_WORDS:
             common = words & _common_words(language) - _common_words("en")
             against = english - _common_words(language)
             without = int(not common)
@@ -130,9 +129,8 @@ def _common_words(language: str) -> frozenset[str]:
 
 
 def common_words(language: str) -> frozenset[str]:
-    """Words, without accents, that say nothing of what a message is about; none for a language
-    without a list."""
-    return _common_words(language) if language in TOLD_BY_WORDS else frozenset()
+    """Return function words without accents; none for a language without a list."""
+    return _common_words(language) if language in DETECTED_BY_WORDS else frozenset()
 
 
 # Its model --------------------------------------------------------------------------------------
@@ -140,19 +138,19 @@ def common_words(language: str) -> frozenset[str]:
 
 @lru_cache
 def _identifier() -> Any:
-    """py3langid for LIKELY. Its model is 68 MB, compressed in its package: .4 s of every process,
-    a third of `ombud ask`. The first one keeps it in the user's cache, as it lies in memory."""
+    """Load py3langid for LIKELY. Its 68 MB model takes long to decompress, so the first process
+    writes it to the user's cache as it lies in memory."""
     from py3langid.langid import MODEL_DIR, MODEL_FILE
 
     packed = MODEL_DIR / MODEL_FILE
     form = crc32(",".join(LIKELY).encode(), crc32(packed.read_bytes()))
-    kept = user_cache() / f"languages-{form:08x}.npy"
+    cached = user_cache() / f"languages-{form:08x}.npy"
     try:
-        return _opened(kept)
+        return _opened(cached)
     except (OSError, ValueError, EOFError):  # not there yet, or only in part
         identifier = _unpacked(packed)
         with suppress(OSError):
-            _keep(identifier, kept)
+            _keep(identifier, cached)
         return identifier
 
 
@@ -164,13 +162,13 @@ def _unpacked(packed: Path) -> Any:
     return identifier
 
 
-def _opened(kept: Path) -> Any:
-    """What `_keep` has written. The largest array stays in the file, in memory once for all
-    processes."""
+def _opened(cached: Path) -> Any:
+    """Load what `_keep` has written. The largest array is memory-mapped, so that processes share
+    it."""
     import numpy as np
     from py3langid.langid import LanguageIdentifier
 
-    with kept.open("rb") as file:
+    with cached.open("rb") as file:
         weights, base, classes, row, output, size = (np.load(file) for _ in range(6))
         moves: Any = np.memmap(file, np.uint8, "r", file.tell(), tuple(size))
     return LanguageIdentifier(
@@ -183,12 +181,12 @@ def _opened(kept: Path) -> Any:
     )
 
 
-def _keep(identifier: Any, kept: Path) -> None:
+def _keep(identifier: Any, cached: Path) -> None:
     import numpy as np
 
     moves = np.asarray(identifier.tk_nextmove, dtype=np.uintc).tobytes()
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    whole = kept.with_suffix(f".{os.getpid()}")
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    whole = cached.with_suffix(f".{os.getpid()}")
     try:
         with whole.open("wb") as file:
             np.save(file, identifier.nb_ptc)
@@ -198,6 +196,6 @@ def _keep(identifier: Any, kept: Path) -> None:
             np.save(file, np.asarray(identifier.tk_output))
             np.save(file, np.asarray([len(moves)]))
             file.write(moves)
-        whole.replace(kept)
+        whole.replace(cached)
     finally:
         whole.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ class TableLine(NamedTuple):
 
 
 def read_lines(text: str) -> Iterator[TableLine]:
-    """Lines in their order, without the heads and rules of Markdown tables."""
+    """Return the lines in order, without heads and rules of Markdown tables."""
     names: list[str] = []
     for line, following in pairwise([*text.split("\n"), ""]):
         if not line.lstrip().startswith("|"):
@@ -39,14 +39,14 @@ def read_lines(text: str) -> Iterator[TableLine]:
 
 
 def read_rows(text: str) -> str:
-    """Markdown tables as a line a row, `column: cell; column: cell`; other lines stay."""
+    """Return Markdown tables as a line per row, `column: cell; column: cell`; other lines stay."""
     lines = []
     for line in read_lines(text):
-        lines.append(_named_cells(line.names, line.cells) if line.cells else line.text)
+        lines.append(named_cells(line.names, line.cells) if line.cells else line.text)
     return "\n".join(lines)
 
 
-def _named_cells(names: Sequence[str], cells: Sequence[str]) -> str:
+def named_cells(names: Sequence[str], cells: Sequence[str]) -> str:
     named: list[str] = []
     columns = names[: len(cells)]
     for name, cell in zip_longest(columns, cells, fillvalue=""):
@@ -70,13 +70,13 @@ def with_links(
     Each link names its host. escape: makes Markdown of plain words."""
     parts: list[str] = []
     done = 0
-    for link in _links_between(annotations, start, start + len(text)):
+    for link in links_between(annotations, start, start + len(text)):
         first = max(link.start - start, done)
         last = max(min(link.end - start, len(text)), first)
         words = text[first:last]
         if not words.strip():
             continue
-        parts.append(_before_link(escape(text[done:first])))
+        parts.append(before_link(escape(text[done:first])))
         parts.append(_link(words, link.url, escape))
         done = last
     parts.append(escape(text[done:]))
@@ -94,14 +94,14 @@ def links_of_words(text: str, cited: Citation) -> list[Annotation]:
     return links
 
 
-def shown_host(words: str, url: str) -> str:
+def link_host(words: str, url: str) -> str:
     """Name the place that a link leads to; empty where its words are that place already."""
     place = _place(url)
     return "" if words.strip().casefold() in (place, url.casefold()) else place
 
 
 def _place(url: str) -> str:
-    """The host of a web address, without a user's name before it; an address of mail."""
+    """Return the host of a web address without a user name, or an e-mail address."""
     parts = urlsplit(url)
     place = parts.path if parts.scheme.lower() == "mailto" else parts.hostname or ""
     readable = unquote(place).casefold()
@@ -110,7 +110,7 @@ def _place(url: str) -> str:
 
 
 def _place_of(words: str, text: str) -> int:
-    """Where the words stand in the text, not as part of longer words; -1 where they do not."""
+    """Return where the words stand in the text as whole words; -1 if they do not."""
     at = text.find(words) if words else -1
     while at >= 0:
         around = text[at - 1 : at] + text[at + len(words) : at + len(words) + 1]
@@ -120,20 +120,20 @@ def _place_of(words: str, text: str) -> int:
     return at
 
 
-def _links_between(annotations: Sequence[Annotation], start: int, end: int) -> Iterator[Annotation]:
+def links_between(annotations: Sequence[Annotation], start: int, end: int) -> Iterator[Annotation]:
     in_order = sorted(annotations, key=lambda one: one.start)
     for one in in_order:
         if one.kind == "link" and one.start < end and one.end > start:
             yield one
 
 
-def _before_link(markdown: str) -> str:
-    """With an exclamation mark as an entity, which would make a picture of the link."""
+def before_link(markdown: str) -> str:
+    """Escape a final exclamation mark, which would turn the link into a picture."""
     return f"{markdown[:-1]}&#33;" if markdown.endswith("!") else markdown
 
 
 def _link(words: str, url: str, escape: Callable[[str], str]) -> str:
-    host = shown_host(words, url)
+    host = link_host(words, url)
     label = f"{words.rstrip()} ({host})" if host else words.rstrip()
     space = words[len(words.rstrip()) :]
     written = escape(label.translate(_IN_LABEL))

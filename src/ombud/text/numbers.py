@@ -1,4 +1,5 @@
-"""The one reader of written numbers: proof, retrieval, metrics and synthesis see the same values.
+"""The one reader of written numbers, with dates and units: proof, retrieval and metrics see the
+same values.
 
 How a number is read, in this order:
 
@@ -23,11 +24,30 @@ an equal value only.
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
 
-from ombud.text.dates import spell_dates, spell_months
 from ombud.text.phrases import holds_any
 
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+SHORT_MONTHS = tuple(month[:3] for month in MONTHS)
+_MONTH_OF = dict(zip(SHORT_MONTHS, MONTHS, strict=True))
+_DATE_IN_DIGITS = re.compile(
+    r"\b(?:(\d{4})-(0[1-9]|1[0-2])-(\d\d)|(\d\d?)\.(0?[1-9]|1[0-2])\.(\d{4}))\b"
+)
 SMALL_NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
@@ -40,8 +60,6 @@ NUMBER_WORDS = (
 )
 DIGITS = r"\d+(?:[.,]\d+)*"
 """Pattern of a number in digits, in a text that went through `join_groups`."""
-NUMBER = rf"(?<![\w.,])(?:{DIGITS}|(?:{'|'.join(NUMBER_WORDS)})\b)"
-"""The same or a number word, in a text that went through `spell_out`."""
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
 _HAS_DIGIT = re.compile(r"\d")
@@ -73,15 +91,33 @@ _LABEL_LENGTH = 16
 """Characters looked back for a word of `_LABELLED`."""
 
 
+DURATIONS = frozenset({"week", "month", "year"})
+_WRITTEN: Mapping[str, str] = {
+    "day": r"days?\b|daily\b",
+    "week": r"week(?:s|ly)?\b",
+    "month": r"month(?:s|ly)?\b",
+    "year": r"year(?:s|ly)?\b|annual",
+    "hour": r"hour(?:s|ly)?\b|hrs?\b",
+    "minute": r"minutes?\b|mins?\b",
+    "percent": r"%|per ?cent\b",
+    "pound": r"£|gbp\b|pounds?\b|quid\b|sterling\b",
+    "euro": r"€|eur\b|euros?\b",
+    "dollar": r"\$|usd\b|dollars?\b|bucks\b",
+    **{month: rf"{month}\b" for month in MONTHS},
+}
+"""Unit -> how it is written."""
+_MAY = re.compile(r"(?<=[a-z,(] )May\b")
+
+
 def join_groups(text: str) -> str:
-    """`text` without the blanks and apostrophes inside of numbers: "2 500,50" as "2500,50"."""
+    """Remove blanks and apostrophes inside numbers: "2 500,50" becomes "2500,50"."""
     if holds_any(text, "'’ʼ"):
-        text = _APOSTROPHES.sub(_digits_of, text)
+        text = _APOSTROPHES.sub(digits_of, text)
     return _BLANKS.sub(_joined, text)
 
 
 def _joined(match: re.Match[str]) -> str:
-    """A run of digits and blanks, with those numbers joined that are written in groups."""
+    """Join the grouped numbers of a run of digits and blanks."""
     run = match[0]
     start = match.start()
     before = match.string[max(0, start - _LABEL_LENGTH) : start]
@@ -90,18 +126,18 @@ def _joined(match: re.Match[str]) -> str:
     years = _YEARS.match(run)
     leading = years[0] if years else ""
     groups = run[len(leading) :]
-    if _is_telephone(groups):
+    if is_telephone(groups):
         return run
-    return leading + _THOUSANDS.sub(_digits_of, groups)
+    return leading + _THOUSANDS.sub(digits_of, groups)
 
 
-def _digits_of(match: re.Match[str]) -> str:
+def digits_of(match: re.Match[str]) -> str:
     return re.sub(r"\D", "", match[0])
 
 
-def _is_telephone(groups: str) -> bool:
-    """Whether groups that are no thousands, such as 78 of "30 123 456 78", stand in a long run, or
-    it begins as a telephone number does."""
+def is_telephone(groups: str) -> bool:
+    """Tell whether groups look like a telephone number, such as "30 123 456 78", and not like
+    thousands."""
     if len("".join(groups.split())) < _TELEPHONE_LENGTH:
         return False
     if groups[0] in "0+":
@@ -111,19 +147,19 @@ def _is_telephone(groups: str) -> bool:
 
 
 def plain_decimal(number: str, language: str = "en") -> str:
-    """The value of a number in digits as a plain decimal: "1250.5" of "1,250.50" and "1.250,50".
+    """Return the value of a number in digits as a plain decimal: "1250.5" of "1,250.50" and
+    "1.250,50". Labels such as "1.2.3" stay.
 
-    A label such as "1.2.3" comes back as itself. `language` is that of the text (ISO 639-1); it
-    decides only what a lone comma before three digits is. Text and not float, because a model may
-    write numbers of thousands of digits.
-    """
+    `language` decides only what a lone comma before three digits is. The value is text, because a
+    model may write numbers of thousands of digits."""
     parts = _LAST_MARK.fullmatch(number)
     if not parts:
         return _whole(number)
     whole, mark, fraction = parts.groups()
-    if _is_grouped(number) and not _is_decimal_comma(whole, mark, language):
+    is_decimal_comma = whole.isdigit() and mark == "," and decimal_mark(language) == ","
+    if is_grouped(number) and not is_decimal_comma:
         return _whole(number)
-    if not whole.isdigit() and (mark in whole or not _is_grouped(whole)):
+    if not whole.isdigit() and (mark in whole or not is_grouped(whole)):
         return number.replace(",", ".")
     fraction = fraction.rstrip("0")
     if not fraction:
@@ -132,25 +168,20 @@ def plain_decimal(number: str, language: str = "en") -> str:
 
 
 def _whole(number: str) -> str:
-    """Without marks and leading zeros."""
+    """Remove group marks and leading zeros."""
     digits = number if number.isdecimal() else re.sub(r"\D", "", number)
     return digits.lstrip("0") or "0"
 
 
-def _is_grouped(number: str) -> bool:
-    """Whether one kind of mark parts groups of digits, and nothing else does."""
+def is_grouped(number: str) -> bool:
+    """Tell whether one kind of mark separates groups of digits, and nothing else does."""
     has_both = "," in number and "." in number
     return not has_both and bool(_GROUPS.fullmatch(number))
 
 
-def _is_decimal_comma(whole: str, mark: str, language: str) -> bool:
-    """Whether the only mark of a number is a comma, and decimals stand behind it."""
-    return whole.isdigit() and mark == "," and decimal_mark(language) == ","
-
-
 @cache
 def decimal_mark(language: str) -> str:
-    """What stands before the decimals in a language, by its locale; a point where none is known."""
+    """Return the decimal mark of a language's locale; a point if it is unknown."""
     # By far the most is English: no need to read the data of locales, which takes 50 ms.
     if language[:2] in {"", "en"}:
         return "."
@@ -162,27 +193,25 @@ def decimal_mark(language: str) -> str:
 
 
 def spell_out(text: str) -> str:
-    """Lower case, with dates as "31 march 2026", months in full, groups of digits joined and number
-    words above twenty as digits."""
+    """Normalise to lower case, dates as "31 march 2026", full month names, joined groups of digits,
+    and number words above twenty as digits."""
     plain = unicodedata.normalize("NFKC", text).lower()
     if _HAS_DIGIT.search(plain):
         plain = join_groups(spell_dates(plain))
         plain = spell_months(plain)
     if "one " in plain:
-        plain = _counting_one().sub("1 ", plain)
+        plain = counting_one().sub("1 ", plain)
     return _compound().sub(_sum, plain) if "ty" in plain else plain
 
 
 def numbers_in(text: str, language: str = "en") -> set[str]:
-    """Numbers as plain decimals: "1,250.00" and "1 250" are 1250, "five" is 5, "twenty-five" is 25.
-
-    "one" is a number only where something is counted: "one week", not "one of us".
-    """
+    """Return numbers as plain decimals: "1,250.00" and "1 250" are 1250, "five" is 5, "twenty-five"
+    is 25. "one" is a number only where something is counted: "one week", not "one of us"."""
     return numbers_of_plain(spell_out(text), language)
 
 
 def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
-    """The same of a text that went through `spell_out`."""
+    """Return the numbers of a text that went through `spell_out`."""
     numbers = _values(plain, language)
     for word in re.findall(r"[a-z]+", plain):
         if word in NUMBER_WORDS and word != "one":
@@ -191,13 +220,13 @@ def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
 
 
 def digits_in(text: str, language: str = "") -> set[str]:
-    """Numbers written in digits, as plain decimals; of dates the day, month and year."""
+    """Return numbers written in digits as plain decimals; of dates the day, month and year."""
     normal = unicodedata.normalize("NFKC", text)
     return _values(join_groups(normal), language)
 
 
 def _values(plain: str, language: str) -> set[str]:
-    """Of the numbers in digits."""
+    """Yield the values of numbers in digits."""
     return {plain_decimal(number, language) for number in _IN_DIGITS.findall(plain)}
 
 
@@ -208,7 +237,7 @@ def _sum(match: re.Match[str]) -> str:
 
 
 @cache
-def _counting_one() -> re.Pattern[str]:
+def counting_one() -> re.Pattern[str]:
     return re.compile(
         r"\bone (?=(?:(?!that |this |each |every |per |a |the )[a-z]+ )?"
         r"(?:day|week|month|year|hour)s?\b)"
@@ -220,3 +249,67 @@ def _compound() -> re.Pattern[str]:
     tens = "|".join(TENS)
     ones = "|".join(SMALL_NUMBERS[1:10])
     return re.compile(rf"\b({tens})[- ]({ones})\b")
+
+
+# Dates --------------------------------------------------------------------------------------------
+
+
+def spell_dates(text: str) -> str:
+    """Write 2026-03-31 and 31.03.2026 in lower-case `text` as "31 march 2026"."""
+    return _DATE_IN_DIGITS.sub(spelt_date, text)
+
+
+def spell_months(text: str) -> str:
+    """Expand short names of months beside a day in lower-case `text`."""
+    return month_beside_day().sub(full_name, text)
+
+
+def spelt_date(match: re.Match[str]) -> str:
+    if match[1]:
+        year, month, day = match.group(1, 2, 3)
+    else:
+        day, month, year = match.group(4, 5, 6)
+    name = MONTHS[int(month) - 1]
+    return f"{int(day)} {name} {year}"
+
+
+def full_name(match: re.Match[str]) -> str:
+    name = match[1] or match[2]
+    return _MONTH_OF[name[:3]]
+
+
+@cache
+def month_beside_day() -> re.Pattern[str]:
+    names = "|".join([*MONTHS, *SHORT_MONTHS, "sept"])
+    behind = rf"(?<=\d[ \u00a0])({names})\b\.?"
+    in_front = rf"\b({names})\b\.?(?=[ \u00a0]\d)"
+    return re.compile(f"{behind}|{in_front}")
+
+
+# Units and currencies -----------------------------------------------------------------------------
+
+
+def units_named(text: str) -> set[str]:
+    """Return units, currencies and months anywhere in a text: a table has its unit in the head and
+    its number in a row."""
+    plain = spell_out(text)
+    named = {name for name, pattern in _units().items() if pattern.search(plain)}
+    # "You may" is no month, "in May" and "1 May" are.
+    is_month = may_beside_number().search(plain) or _MAY.search(text)
+    if not is_month:
+        named.discard("may")
+    return named
+
+
+@cache
+def _units() -> Mapping[str, re.Pattern[str]]:
+    patterns: dict[str, re.Pattern[str]] = {}
+    for name, written in _WRITTEN.items():
+        patterns[name] = re.compile(rf"(?<![a-z])(?:{written})")
+    return patterns
+
+
+@cache
+def may_beside_number() -> re.Pattern[str]:
+    number = rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}))(?:st|nd|rd|th)?"
+    return re.compile(rf"{number}[ -]?(?:[a-z]+[ -])??may\b|(?<![a-z])may ?\d")

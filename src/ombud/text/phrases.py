@@ -11,9 +11,13 @@ WORD = re.compile(r"[^\W_]+")
 """A word; "part-time" is two, so that it is found however it is written."""
 
 
+def split_words(text: str) -> list[str]:
+    return WORD.findall(text)
+
+
 def holds_any(text: str, marks: Iterable[str]) -> bool:
-    """Whether one of the marks stands anywhere in the text, inside of words, too: what a pattern
-    cannot match without is looked for in a tenth of its time."""
+    """Tell whether any of the marks occurs in the text, inside words too. This skips slow patterns
+    that cannot match without one."""
     return any(mark in text for mark in marks)
 
 
@@ -24,7 +28,7 @@ class Phrases(Generic[Value]):
         self._exact: dict[str, list[tuple[Words, Value]]] = defaultdict(list)
         self._open: dict[str, list[Value]] = defaultdict(list)
         self._beginnings: set[str] = set()
-        longest_first = sorted(phrases, key=_descending_length)
+        longest_first = sorted(phrases, key=descending_length)
         for phrase, value in longest_first:
             self._add(phrase, value)
         lengths = set(map(len, self._open))
@@ -43,15 +47,15 @@ class Phrases(Generic[Value]):
         self._exact[first].append((tuple(words), value))
 
     def at(self, words: Sequence[str], place: int) -> Iterator[tuple[int, Value]]:
-        """(words long, value) of the phrases that begin at `place`, the longest first, open ends
-        last."""
+        """Return (length in words, value) of the phrases that begin at `place`, longest first, open
+        ends last."""
         word = words[place]
         if word[:2] not in self._beginnings:
             return
         for phrase, value in self._exact.get(word, ()):
             length = len(phrase)
             following = words[place + 1 : place + length]
-            if _all_same(phrase[1:], following):
+            if all_same(phrase[1:], following):
                 yield length, value
         for length in self._lengths:
             if length > len(word):
@@ -60,8 +64,8 @@ class Phrases(Generic[Value]):
                 yield 1, value
 
     def values_in(self, text: str) -> frozenset[Value]:
-        """Values of the phrases in a text of small letters; where two begin at one word, the longer
-        one counts."""
+        """Return the values of the phrases in a lower-case text; of two that begin at one word, the
+        longer counts."""
         words = WORD.findall(text)
         values: set[Value] = set()
         place = 0
@@ -82,19 +86,17 @@ def phrase_tables(
     """Return phrases by language and role, such as ["de"]["greeting"]; each is its own value."""
     tables: dict[str, dict[str, Phrases[str]]] = {}
     for language, roles in content.items():
-        tables[language] = {role: _own_values(phrases) for role, phrases in roles.items()}
+        tables[language] = {
+            role: Phrases(zip(phrases, phrases, strict=True)) for role, phrases in roles.items()
+        }
     return tables
 
 
-def _own_values(phrases: Sequence[str]) -> Phrases[str]:
-    return Phrases((phrase, phrase) for phrase in phrases)
-
-
-def _descending_length(phrase: tuple[str, object]) -> int:
+def descending_length(phrase: tuple[str, object]) -> int:
     return -len(WORD.findall(phrase[0]))
 
 
-def _all_same(wanted: Sequence[str], words: Sequence[str]) -> bool:
+def all_same(wanted: Sequence[str], words: Sequence[str]) -> bool:
     if len(wanted) != len(words):
         return False
     return all(map(_same, wanted, words))

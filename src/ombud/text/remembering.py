@@ -11,17 +11,17 @@ _forgetting: list[Callable[[], None]] = []
 
 
 def remembered(most: int) -> Callable[[T], T]:
-    """For a function of passages: its last `most` results are kept until `forget_passages`."""
+    """Cache the last `most` results of a function of passages until `forget_passages`."""
 
     def keeping(function: T) -> T:
-        kept = lru_cache(maxsize=most)(function)
-        _forgetting.append(kept.cache_clear)
-        return kept  # type: ignore[return-value]
+        cached = lru_cache(maxsize=most)(function)
+        _forgetting.append(cached.cache_clear)
+        return cached  # type: ignore[return-value]
 
     return keeping
 
 
 def forget_passages() -> None:
-    """The documents have changed."""
+    """Clear the caches because documents have changed."""
     for forget in _forgetting:
         forget()

@@ -71,11 +71,10 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 
 
 def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
-    """Spans (start, end) of the sentences of `text`, in order, without surrounding white space.
+    """Return the spans (start, end) of the sentences of `text`, without surrounding white space.
 
-    A line break always ends a span, so that each list item and table row is on its own, except
-    inside a paragraph that was wrapped by hand: a line that ends in the middle of a sentence goes
-    on in the next one when that starts with a small letter."""
+    A line break ends a span, so that list items and table rows stand alone. In a hand-wrapped
+    paragraph a sentence goes on in the next line if that begins with a small letter."""
     code = language[:2].lower()
     spans: list[tuple[int, int]] = []
     for start, end in _lines(text):
@@ -89,7 +88,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     may_go_on = False
     for line in _LINE.finditer(text):
         start, end = line.span()
-        if pending and may_go_on and _goes_on(text, pending[1], start):
+        if pending and may_go_on and goes_on(text, pending[1], start):
             pending = (pending[0], end)
             continue
         if pending:
@@ -100,7 +99,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         yield pending
 
 
-def _goes_on(text: str, end: int, start: int) -> bool:
+def goes_on(text: str, end: int, start: int) -> bool:
     if start - end != 1:
         return False
     last = text[end - 1]
@@ -113,7 +112,7 @@ def _split(text: str, start: int, end: int, language: str) -> Iterator[tuple[int
     stops = () if is_row else _STOP.finditer(text, start, end)
     for stop in stops:
         is_latin = bool(stop.group(1))
-        if is_latin and _is_inside(begin, stop, text, language):
+        if is_latin and is_inside(begin, stop, text, language):
             continue
         sentence_end = stop.end(2) if is_latin else stop.end(4)
         yield from _trim(text, begin, sentence_end)
@@ -121,47 +120,46 @@ def _split(text: str, start: int, end: int, language: str) -> Iterator[tuple[int
     yield from _trim(text, begin, end)
 
 
-def _is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> bool:
-    """Whether the stop belongs to an abbreviation, a number or an initial, and the sentence goes on
-    after it."""
+def is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> bool:
+    """Tell whether the stop belongs to an abbreviation, number or initial inside the sentence."""
     end = stop.end()
     following = text[end : end + _LOOKED_AHEAD]
-    if _first_character(following).islower() and not _LISTED.match(following):
+    if first_character(following).islower() and not _LISTED.match(following):
         # After a quotation too: "Really?" she asked.
         return True
     if stop.group(1) != ".":
         return False
     looked_back = max(begin, stop.start() - _LONGEST)
     before = text[looked_back : stop.start()].split()
-    word = _bare_word(before[-1]) if before else ""
-    after_abbreviation = _goes_on_after(word, following, language)
+    word = bare_word(before[-1]) if before else ""
+    after_abbreviation = goes_on_after(word, following, language)
     if after_abbreviation is not None:
         return after_abbreviation
     if _INITIALS.fullmatch(word):
-        return not _follows_letter_name(before)
+        return not follows_letter_name(before)
     if _ENUMERATOR.fullmatch(word):
         return _enumerates(before, language)
     return False
 
 
-def _first_character(following: str) -> str:
+def first_character(following: str) -> str:
     return following.lstrip("\"'“«([¿¡")[:1]
 
 
-def _bare_word(word: str) -> str:
+def bare_word(word: str) -> str:
     # French elision: l'art. 5
     *_, last = re.split(r"['’]", word.lstrip("(\"'“«["))
     return last.lower()
 
 
-def _follows_letter_name(before: list[str]) -> bool:
-    """Whether a single letter is a name: "Annex B."."""
+def follows_letter_name(before: list[str]) -> bool:
+    """Tell whether a single letter is a name: "Annex B."."""
     return len(before) > 1 and before[-2].lower() in _LETTERED
 
 
-def _goes_on_after(word: str, following: str, language: str) -> bool | None:
-    """Whether a sentence goes on after an abbreviation; None where `word` is none."""
-    first = _first_character(following)
+def goes_on_after(word: str, following: str, language: str) -> bool | None:
+    """Tell whether a sentence goes on after an abbreviation; None if `word` is none."""
+    first = first_character(following)
     if language == "en" and word in _NUMBERED:
         return first.isdigit() or following.startswith("§")
     if word in _CLOSING:
@@ -169,13 +167,13 @@ def _goes_on_after(word: str, following: str, language: str) -> bool | None:
         return not starts_anew
     if word in _FIRMS:
         return not _opens(following)
-    known = ABBREVIATIONS.get(language, ABBREVIATIONS["en"])
-    is_known = word in known or word.rstrip(".") in known
-    return True if is_known else None
+    abbreviations = ABBREVIATIONS.get(language, ABBREVIATIONS["en"])
+    is_abbreviation = word in abbreviations or word.rstrip(".") in abbreviations
+    return True if is_abbreviation else None
 
 
 def _enumerates(before: list[str], language: str) -> bool:
-    """Whether the number that ends `before` opens a clause or, in German, is an ordinal."""
+    """Tell whether the number at the end of `before` opens a clause or is a German ordinal."""
     if language == "de" or len(before) == 1:
         return True
     return len(before) == 2 and before[0].lower() in _PARTS

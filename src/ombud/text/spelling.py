@@ -66,9 +66,9 @@ class Vocabulary:
         self._stems: dict[str, frozenset[str]] = {}
 
     def holds(self, word: str, language: str) -> bool:
-        """Whether documents or general lists have a word in lower case. Other languages than
-        English have no list of all words here, so there an inflected form counts by its stem."""
-        if word in self.counts or word in english_counts() or word in _bare_contractions():
+        """Tell whether documents or general lists have a lower-case word. Languages other than
+        English have no full word list, so their inflected forms count by their stem."""
+        if word in self.counts or word in english_counts() or word in bare_contractions():
             return True
         if language == "en":
             return False
@@ -80,7 +80,7 @@ class Vocabulary:
         return self._stems[language].issuperset(analyse(word, language))
 
     def correct(self, word: str) -> str:
-        """The word that was clearly meant by an unknown one in lower case; empty if none was."""
+        """Return the correction of an unknown lower-case word; empty if none is clear."""
         scores: dict[str, float] = {}
         for candidate, edits in self._edits(word).items():
             cost = EDIT_COST * edits / len(word)
@@ -92,7 +92,7 @@ class Vocabulary:
         return best if is_clear else ""
 
     def _edits(self, word: str) -> dict[str, float]:
-        """Every candidate close to the word, with what it takes to get there."""
+        """Return every close candidate with its edit cost."""
         most = max(1, int(MOST_EDITED * len(word)))
         rows = process.extract(
             word,
@@ -109,14 +109,15 @@ class Vocabulary:
         return edits
 
     def _splits(self, word: str) -> Iterator[str]:
-        """Two words of the documents that were written as one."""
+        """Return two words of the documents that were written as one."""
         for place in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1):
             parts = word[:place], word[place:]
             if all(self.counts.get(part, 0) >= LEAST_OF_PART for part in parts):
                 yield " ".join(parts)
 
     def _frequency(self, words: str) -> float:
-        """Share of a word in documents and in English; of two, that of the rarer."""
+        """Return the share of a word in documents and in English; of two words, that of the
+        rarer."""
         return min(map(self._frequency_of, words.split()))
 
     def _frequency_of(self, word: str) -> float:
@@ -126,18 +127,18 @@ class Vocabulary:
 
 
 def correct_spelling(text: str, words: Sequence[str], vocabulary: Vocabulary) -> Corrected:
-    """The text with those of its unknown words corrected that are clearly mistyped."""
+    """Correct the unknown words that are clearly mistyped."""
     corrections: list[Correction] = []
     for word in words:
-        meant = vocabulary.correct(word.lower())
-        if meant:
-            corrections.append(Correction(typed=word, meant=_as_cased(meant, word)))
+        correction = vocabulary.correct(word.lower())
+        if correction:
+            corrections.append(Correction(typed=word, meant=as_cased(correction, word)))
     return Corrected(_apply(text, corrections), tuple(corrections))
 
 
 def unknown_words(text: str, language: str, vocabulary: Vocabulary) -> list[str]:
-    """Words of a message, as they stand there, that neither documents nor general lists have and
-    that may therefore be mistyped. Names and abbreviations are left out."""
+    """Return the words of a message that neither documents nor general lists have, as typed. Names
+    and abbreviations are left out."""
     words = list(surface_words(text))
     has_capital_names = language != "de" and any(map(str.islower, words[1:]))
     unknown: dict[str, None] = {}
@@ -151,7 +152,7 @@ def unknown_words(text: str, language: str, vocabulary: Vocabulary) -> list[str]
 
 
 def surface_words(text: str) -> Iterator[str]:
-    """Words of a text, without what is glued to figures or marks."""
+    """Return the words of a text that are not joined to digits or symbols."""
     for run in RUN.findall(text):
         if not GLUE.search(run.rstrip(".:")):
             yield from WORD.findall(run)
@@ -162,8 +163,8 @@ def _is_plain(word: str) -> bool:
     return fits and word.isalpha() and (word.islower() or word.istitle())
 
 
-def _slips(typed: str, meant: str, distance: float) -> float:
-    if sorted(typed) == sorted(meant) or _undoubled(typed) == _undoubled(meant):
+def _slips(typed: str, correction: str, distance: float) -> float:
+    if sorted(typed) == sorted(correction) or _undoubled(typed) == _undoubled(correction):
         return SLIP * distance
     return distance
 
@@ -172,8 +173,8 @@ def _undoubled(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", word)
 
 
-def _as_cased(meant: str, typed: str) -> str:
-    return meant[0].upper() + meant[1:] if typed[0].isupper() else meant
+def as_cased(correction: str, typed: str) -> str:
+    return correction[0].upper() + correction[1:] if typed[0].isupper() else correction
 
 
 def _apply(text: str, corrections: Sequence[Correction]) -> str:
@@ -185,7 +186,7 @@ def _apply(text: str, corrections: Sequence[Correction]) -> str:
 
 @cache
 def english_counts() -> Mapping[str, int]:
-    """English word -> how often it stands in books, the most frequent first (SymSpell's list)."""
+    """Return how often English words occur in books, most frequent first (SymSpell's list)."""
     path = files("symspellpy") / "frequency_dictionary_en_82_765.txt"
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     rows = (line.split() for line in lines)
@@ -195,11 +196,11 @@ def english_counts() -> Mapping[str, int]:
 
 @cache
 def english_ranks() -> Mapping[str, int]:
-    """English word -> its place by frequency, from 1."""
+    """Return English words with their rank by frequency, from 1."""
     return {word: rank for rank, word in enumerate(english_counts(), start=1)}
 
 
 @cache
-def _bare_contractions() -> frozenset[str]:
-    """Contractions as they are typed without their mark: dont, whos."""
+def bare_contractions() -> frozenset[str]:
+    """Return contractions typed without apostrophe: dont, whos."""
     return frozenset(word.replace("'", "") for word in english_counts() if "'" in word)

@@ -21,7 +21,7 @@ class TermSearch:
     there: compiling some two thousand terms takes longer (.06 s) than reading a message."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        self._terms = list(map(_read_term, terms))
+        self._terms = list(map(read_term, terms))
         self._texts = 0
 
     def search(self, text: str) -> re.Match[str] | None:
@@ -34,25 +34,24 @@ class TermSearch:
         if self._texts >= FEW:
             return self._whole
         self._texts += 1
-        return _any_of([term.pattern for term in self._terms if term.first_word in text])
+        return any_of([term.pattern for term in self._terms if term.first_word in text])
 
     @cached_property
     def _whole(self) -> re.Pattern[str]:
-        return _any_of([term.pattern for term in self._terms])
+        return any_of([term.pattern for term in self._terms])
 
 
 def plain_wording(text: str) -> str:
-    """What terms are looked for in: lower case, straight apostrophes."""
+    """Normalise a text for term lookups: lower case, straight apostrophes."""
     return re.sub(r"[’`]", "'", text.lower())
 
 
 def term_pattern(terms: Iterable[str]) -> re.Pattern[str]:
-    """Matches any of `terms` in plain text; a term ending in * also matches every word that begins
-    so."""
-    return _any_of([_read_term(term).pattern for term in terms])
+    """Return a pattern of `terms` in plain text; a term ending in * also matches longer words."""
+    return any_of([read_term(term).pattern for term in terms])
 
 
-def _read_term(term: str) -> _Term:
+def read_term(term: str) -> _Term:
     closed = term.rstrip("*")
     words = plain_wording(closed).split()
     pattern = r"\s+".join(map(re.escape, words))
@@ -61,7 +60,7 @@ def _read_term(term: str) -> _Term:
     return _Term(words[0] if words else "", pattern)
 
 
-def _any_of(patterns: list[str]) -> re.Pattern[str]:
+def any_of(patterns: list[str]) -> re.Pattern[str]:
     if not patterns:
         return _NOTHING
     any_of_them = "|".join(patterns)
@@ -69,8 +68,7 @@ def _any_of(patterns: list[str]) -> re.Pattern[str]:
 
 
 def beginning(alternatives: Iterable[str]) -> str:
-    """A look ahead for the letters that any of these patterns begin with: most places of a text
-    are told by it at once, where alternatives are tried one after the other (a third of the time).
-    Empty where one begins with something else than a letter."""
+    """Return a lookahead for the first letters of these patterns, which rules out most places
+    quickly. Empty if one begins with something else than a letter."""
     letters = {alternative[:1] for alternative in alternatives}
     return f"(?=[{''.join(sorted(letters))}])" if all(map(str.isalpha, letters)) else ""

@@ -11,7 +11,6 @@ from ombud.types.answers import (
     Claim,
     Contact,
     Copy,
-    Counterpart,
     Evidence,
     Hit,
     Outcome,
@@ -58,6 +57,7 @@ from ombud.types.events import (
     Joined,
     Left,
     NewEvent,
+    Noted,
     Notified,
     OutOfHours,
     Party,
@@ -71,19 +71,31 @@ from ombud.types.events import (
     Unclaimed,
 )
 from ombud.types.histories import LONGEST_MESSAGE, MOST_MESSAGES, recent_history
-from ombud.types.measuring import Case, CaseType, Observation, Passage, Reference, Run, Score
+from ombud.types.measuring import (
+    Case,
+    CaseType,
+    Goal,
+    Observation,
+    Passage,
+    PlayedTurn,
+    Reference,
+    Run,
+    Score,
+)
 from ombud.types.people import (
     Account,
     ApiToken,
     Duty,
+    GroupRule,
     HandoffReason,
     Right,
     Session,
     SessionState,
     Ticket,
+    TicketSource,
 )
 from ombud.types.records import Record
-from ombud.types.retired import RETIRED_FIELDS, RETIRED_VALUES, load_record
+from ombud.types.retired import RETIRED_FIELDS, load_record
 
 __all__ = [
     "CONTENT",
@@ -93,7 +105,6 @@ __all__ = [
     "PARSED",
     "PRIVACY",
     "RETIRED_FIELDS",
-    "RETIRED_VALUES",
     "Account",
     "Action",
     "Annotation",
@@ -115,13 +126,14 @@ __all__ = [
     "Contact",
     "Copy",
     "Correction",
-    "Counterpart",
     "Delivered",
     "Document",
     "Duty",
     "Ended",
     "Event",
     "Evidence",
+    "Goal",
+    "GroupRule",
     "HandedOver",
     "HandoffReason",
     "Happening",
@@ -133,6 +145,7 @@ __all__ = [
     "Message",
     "Mode",
     "NewEvent",
+    "Noted",
     "Notified",
     "Observation",
     "OutOfHours",
@@ -142,6 +155,7 @@ __all__ = [
     "Passage",
     "Person",
     "Plan",
+    "PlayedTurn",
     "Query",
     "Question",
     "Queued",
@@ -163,6 +177,7 @@ __all__ = [
     "SharedLink",
     "Status",
     "Ticket",
+    "TicketSource",
     "Trace",
     "Transferred",
     "Triplet",

@@ -45,21 +45,10 @@ class Hit(Record):
     """Where else it stands; these take no place of their own among the hits."""
 
 
-class Counterpart(Record):
-    """A global passage that is no floor, and the country's own on the same matter."""
-
-    shared: str
-    """Chunk id; so is `local`."""
-    local: str
-    alike: float
-    """Cosine of the two."""
-
-
 class Evidence(Record):
     local: tuple[Hit, ...] = ()
     shared: tuple[Hit, ...] = ()
     triplets: tuple[Triplet, ...] = ()
-    counterparts: tuple[Counterpart, ...] = ()
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -202,3 +191,9 @@ class Answer(Record):
     topic: str = ""
     """Of the matter or the documents; advisors are found by it."""
     trace: Trace = Trace()
+
+    @property
+    def is_answered(self) -> bool:
+        """True where the documents answer at least part of the question and nothing else is to be
+        done."""
+        return self.outcome != "denied" and self.action == "none"

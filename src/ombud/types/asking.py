@@ -36,6 +36,10 @@ class Question(Record):
     history: tuple[Message, ...] = ()
     as_of: date | None = None
     """The day whose rules are asked for; None is today."""
+    began: tuple[date | None, date | None] | None = None
+    """First and last day on which the asker may have begun to work here; None: not known."""
+    facts: str = ""
+    """What the asker says of their service, which is not searched for but may name a row."""
 
 
 class Correction(Record):
@@ -69,6 +73,10 @@ class ResolvedQuestion(Record):
     """First and last day of what the question names in words; None where it names no day."""
     asked_on: date
     """Today, in the organisation's time zone."""
+    began: tuple[date | None, date | None] | None = None
+    """First and last day on which the asker may have begun to work here, as they say."""
+    facts: str = ""
+    """The clauses in which they say so; `standalone` is without them."""
     is_private: bool = False
     """The conversation is known to hold something sensitive."""
 
@@ -79,6 +87,8 @@ class ResolvedQuestion(Record):
             asker=self.asker,
             history=self._earlier_turns(),
             as_of=self.as_of,
+            began=self.began,
+            facts=self.facts,
         )
 
     def _earlier_turns(self) -> tuple[Message, ...]:
@@ -104,9 +114,6 @@ class Plan(Record):
         description="Chunks that go to the answer, in total; 0, in the lab alone, asks the chat "
         "model without any.",
     )
-    k_simple: int = Field(
-        default=5, ge=1, le=100, description="The same where a chat model says that one is enough."
-    )
     pool: int = Field(default=30, ge=1, le=1000, description="Candidates per leg before fusion.")
     strategies: tuple[str, ...] = Field(
         default=(), description="How search texts are made; empty = what suits."
@@ -114,14 +121,12 @@ class Plan(Record):
     strategy_mode: Literal["first", "all"] = Field(
         default="first", description="First that works, or all fused."
     )
+    own_words: bool = Field(
+        default=True,
+        description="Search with the question as it was asked beside what a chat model writes.",
+    )
     hyde_for: Literal["both", "sparse", "dense"] = Field(
         default="both", description="Legs that `hyde` writes for."
-    )
-    stepback_with_question: bool = Field(
-        default=True, description="The question stands beside the broader one."
-    )
-    glossary: bool = Field(
-        default=True, description="Spell abbreviations out, and policy words for plain ones."
     )
     mode: Mode = Field(
         default="hybrid", description="Legs: sparse (words), dense (vectors) or both."
@@ -129,13 +134,12 @@ class Plan(Record):
     weighting: Literal["bm25", "tfidf"] = Field(
         default="bm25", description="How the sparse leg weighs words."
     )
-    fusion: Literal["rrf", "combsum", "combmnz", "weighted"] = Field(
+    fusion: Literal["rrf", "combsum", "weighted"] = Field(
         default="combsum", description="Legs to ranking."
     )
     weights: dict[str, float] = Field(
         default={"sparse": 0.4, "dense": 0.6}, description="Weight of each leg."
     )
-    rrf_k: int = Field(default=60, ge=1, description="Damping of reciprocal rank fusion.")
     late: float = Field(
         default=2.0,
         ge=0,
@@ -148,22 +152,15 @@ class Plan(Record):
         "once it reads for few. docs/results/reader.md says what it gains.",
     )
     reranker: str = Field(default="none", description="What reorders the fused pool.")
-    rerank_pool: int = Field(
-        default=25, ge=1, le=200, description="Best fused hits that are put in order anew."
-    )
     preset: Preset = Field(
         default="", description="Several fields at once, as the HyPA-RAG paper names them."
     )
-    adaptive: bool | tuple[Parameter, ...] = Field(
-        default=False, description="Fields that complexity sets, or all."
+    adaptive: bool | tuple[Parameter, ...] | dict[Parameter, tuple[int, ...]] = Field(
+        default=False,
+        description="Fields that complexity sets, or all; as a table, with a value for each class, "
+        "such as { k = [3, 5, 7] }.",
     )
     classes: Literal[2, 3] = Field(default=3, description="Complexity classes of the router.")
-    mapping: dict[Parameter, tuple[int, ...]] = Field(
-        default={}, description="Adaptive field -> value per class."
-    )
-    pinned: tuple[str, ...] = Field(
-        default=(), description="Fields that the request set; adaptation leaves them."
-    )
     rewrites: int = Field(default=3, ge=1, le=20, description="Rewrites that `multi` asks for.")
     graph: bool = Field(
         default=False, description="Add paths of the triplet graph to the evidence."
@@ -185,6 +182,11 @@ class Plan(Record):
     budget_tokens: int = Field(
         default=6000, ge=256, description="Most evidence tokens in a prompt."
     )
+    evidence: Literal["section", "chunk"] = Field(
+        default="section",
+        description="What a chat model reads: passages with the rest of their sections, as far as "
+        "the budget allows, or chunks as they were cut.",
+    )
     components: tuple[str, ...] = Field(
         default=(), description="Prompt components; empty = the usual ones."
     )
@@ -199,3 +201,5 @@ class Query(Record):
     """What the sparse side matches."""
     passage: str
     """What the dense side embeds."""
+    hypothetical: bool = False
+    """The passage is written like a document, not like a question."""

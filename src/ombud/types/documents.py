@@ -3,6 +3,7 @@
 Offsets are Unicode code points into `Document.text`, end exclusive. Pages count from 1. Dates are
 days."""
 
+from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Annotated, Literal
 
@@ -25,6 +26,10 @@ class Block(Record):
     page: int | None = None
     bbox: tuple[float, float, float, float] | None = None
     """x0, top, x1, bottom in points from the page's upper left corner."""
+
+
+BETWEEN_BLOCKS = 2
+"""Characters between two blocks of a text."""
 
 
 def text_version(digest: str, parser: str) -> str:
@@ -69,13 +74,11 @@ class Loss(Record):
     """Anything else, in sentences."""
 
     def __add__(self, other: "Loss") -> "Loss":
-        sums = {}
-        for name in Loss.model_fields:
-            sums[name] = getattr(self, name) + getattr(other, name)
-        return Loss(**sums)
+        added = {name: getattr(self, name) + value for name, value in other if value}
+        return self.model_copy(update=added) if added else self
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in Loss.model_fields)
+        return any(value for _, value in self)
 
 
 class Document(Record):
@@ -116,6 +119,13 @@ class Document(Record):
     def version(self) -> str:
         """Names this text of the document."""
         return text_version(self.digest, self.parser)
+
+    def placed_blocks(self) -> Iterator[tuple[int, Block]]:
+        """Where each block begins in the text, and the block."""
+        start = 0
+        for block in self.blocks:
+            yield start, block
+            start += len(block.text) + BETWEEN_BLOCKS
 
     def annotations_in(self, start: int, end: int) -> tuple[Annotation, ...]:
         """Links and footnote marks within an interval of the text, cut to it."""

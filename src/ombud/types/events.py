@@ -31,6 +31,8 @@ class Said(Record):
     name: str = ""
     """Of the advisor, as people are shown it."""
     links: tuple[SharedLink, ...] = ()
+    via: str = ""
+    """Channel in which the employee wrote it; empty for our own pages."""
 
     @property
     def full_text(self) -> str:
@@ -69,6 +71,9 @@ class HandedOver(Record):
     desk: str
     reason: HandoffReason
     topic: str = ""
+    consent: bool | None = None
+    """For a ticket: whether the employee agreed that it contains this conversation. None at a desk
+    with advisors, who always read it."""
 
 
 class Queued(Record):
@@ -118,6 +123,19 @@ class Closed(Record):
     """Nothing more is said in this conversation."""
 
     kind: Literal["closed"] = "closed"
+
+
+class Noted(Record):
+    """A private note of an advisor, also after the end, or tags and a priority for the
+    conversation. The employee never sees it."""
+
+    kind: Literal["note"] = "note"
+    text: str = ""
+    tags: tuple[str, ...] | None = None
+    """All that it has from here on; None = as before."""
+    urgent: bool | None = None
+    name: str = ""
+    advisor_id: str = ""
 
 
 class Seen(Record):
@@ -185,6 +203,7 @@ Happening = Annotated[
     | Transferred
     | Ended
     | Closed
+    | Noted
     | Seen
     | Unclaimed
     | Notified

@@ -49,6 +49,17 @@ CaseType = Literal[
 ]
 
 
+class Goal(Record):
+    """What an asker who is played by a model wants."""
+
+    wanted: str
+    """Such as `to know on which day the payslip comes, and whom to ask if it does not`."""
+    about: str = ""
+    """Who they are, what they know and how they write."""
+    turns: int = Field(4, ge=1, le=20)
+    """Questions that they ask at most."""
+
+
 class Case(Record):
     id: str
     question: str
@@ -60,6 +71,23 @@ class Case(Record):
     references: tuple[Reference, ...] = ()
     evidence: tuple[Passage, ...] = ()
     tags: tuple[str, ...] = ()
+    goal: Goal | None = None
+    """Of an asker who goes on after the question, played by a model."""
+    forbidden: tuple[str, ...] = ()
+    """What no answer may hold: a planted secret, the prompt's words, text of another scope."""
+
+
+class PlayedTurn(Record):
+    """A question of an asker who is played, and its answer."""
+
+    question: str
+    answer: Answer
+
+    def messages(self) -> tuple[Message, Message]:
+        return (
+            Message(role="user", content=self.question),
+            Message(role="assistant", content=self.answer.text),
+        )
 
 
 class Score(Record):
@@ -89,6 +117,20 @@ class Observation(Record):
     lost: str = ""
     """Where the evidence was lost on its way into the answer, such as `not retrieved`; empty when
     it was not."""
+    lacks: tuple[str, ...] = ()
+    """What the target does not give, such as `ids`: metrics that need it have no value."""
+    turns: tuple[PlayedTurn, ...] = ()
+    """Of a case with a goal, in order; `answer` is that of the last."""
+
+    def at_turn(self, number: int) -> "Observation":
+        """Return what would have been seen if the conversation had ended with this turn."""
+        said: list[Message] = []
+        for earlier in self.turns[:number]:
+            said += earlier.messages()
+        turn = self.turns[number]
+        history = (*self.case.history, *said)
+        case = self.case.model_copy(update={"history": history, "question": turn.question})
+        return self.model_copy(update={"case": case, "answer": turn.answer})
 
 
 class Run(Record):

@@ -35,6 +35,17 @@ class Account(Record):
     is_from_provider: bool = False
 
 
+class GroupRule(Record):
+    """Roles, audiences and duties that membership of a group adds."""
+
+    id: str
+    """As the identity provider's claim or the directory names the group."""
+    roles: tuple[str, ...] = ()
+    audiences: tuple[str, ...] = ()
+    """Groups that documents name as their audience."""
+    duties: tuple[Duty, ...] = ()
+
+
 class ApiToken(Record):
     """A key of a program, without the key itself."""
 
@@ -51,6 +62,13 @@ class ApiToken(Record):
     last_used: date | None = None
 
 
+class TicketSource(Record):
+    """A document that an answer before the hand-over rests on."""
+
+    title: str
+    document_id: str
+
+
 class Ticket(Record):
     """A hand-over as its desk is told of it."""
 
@@ -61,8 +79,14 @@ class Ticket(Record):
     reason: HandoffReason
     topic: str = ""
     asker: Person = Person()
+    owner: str = ""
+    """Digest that stands for whose conversation it is; empty if it is nobody's."""
     history: tuple[Message, ...] = ()
     """All that was said before, oldest first."""
+    consent: bool | None = None
+    """As in `HandedOver`."""
+    sources: tuple[TicketSource, ...] = ()
+    """Of the answers before, where the employee agreed to pass them on."""
 
 
 class Session(Record):
@@ -100,6 +124,9 @@ class Session(Record):
     """What reaches them there, as the channel writes it."""
     relayed: int = 0
     """Up to this place they have been told there."""
+    tags: tuple[str, ...] = ()
+    """Given by advisors, who alone see them and the priority."""
+    urgent: bool = False
     desk_until: int = 0
     """Place of the event that ended the last hand-over; advisors see nothing after it."""
 

@@ -6,17 +6,24 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
+from ombud.types.asking import Plan
 from ombud.types.records import Record
 
 R = TypeVar("R", bound=Record)
 
-RETIRED_FIELDS: dict[type[Record], Collection[str]] = {}
-"""Record -> fields that it no longer has; they are dropped when a row is loaded. An entry is
-`Plan: {"rrf_k"}` and holds wherever the record stands, such as in the trace of an answer."""
+RETIRED_FIELDS: dict[type[Record], Collection[str]] = {
+    Plan: {
+        *("k_simple", "stepback_with_question", "glossary", "rrf_k", "rerank_pool"),
+        *("mapping", "pinned"),
+    }
+}
+"""Record -> fields that it no longer has; they are dropped when a row is loaded, wherever the
+record stands, such as in the trace of an answer."""
 
-RETIRED_VALUES: dict[type[Record], Mapping[str, Mapping[Any, Any]]] = {}
-"""Record -> field -> value that it no longer takes -> value to load instead, such as
-`Plan: {"fusion": {"combmnz": "combsum"}}`."""
+RETIRED_VALUES: dict[type[Record], Mapping[str, Mapping[Any, Any]]] = {
+    Plan: {"fusion": {"combmnz": "combsum"}}
+}
+"""Record -> field -> value that it no longer takes -> value to load instead."""
 
 
 def load_record(shape: type[R], stored: Any) -> R:

@@ -27,6 +27,8 @@ from ombud.web.problems import problem, refusal, respond
 
 LOGIN = "ombud_login"
 """Cookie of a browser that has signed in."""
+FRAME = "ombud_frame"
+"""Cookie of a frame in a page of another site; it opens only what employees may."""
 Rights = frozenset[Right]
 PUBLIC: Rights = frozenset()
 ANY: Rights = frozenset(get_args(Right))
@@ -38,6 +40,7 @@ ADMIN: Rights = frozenset({"admin"})
 RUNS: Rights = POLICY | LAB | ADMIN
 """Whoever looks after it, in whichever way."""
 
+SCIM_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 CONVERSATION = "/api/v1/conversations/{conversation_id}"
 DESK_TALK = "/api/v1/desk/{conversation_id}"
 ACCESS: Mapping[str, Rights] = {
@@ -49,13 +52,22 @@ ACCESS: Mapping[str, Rights] = {
     "POST /login": PUBLIC,
     "GET /login/provider": PUBLIC,
     "GET /login/back": PUBLIC,
+    "POST /login/frame": PUBLIC,
     "POST /logout": PUBLIC,
+    "POST /logout/backchannel": PUBLIC,
+    "POST /language": PUBLIC,
     # Signed with the secret that both sides share.
     "POST /api/v1/desk/webhook": PUBLIC,
+    # Signed by Slack; who writes is looked up by the channel.
+    "POST /api/slack": PUBLIC,
+    "POST /api/v1/tickets/webhook": PUBLIC,
     # With a token that Microsoft has signed for this bot; who writes is looked up by the channel.
     "POST /api/messages": PUBLIC,
+    # With the directory's token, which the service checks itself.
+    **{f"{method} /scim/v2/{{path:path}}": PUBLIC for method in SCIM_METHODS},
     # Employees.
     "GET /": ASK,
+    "GET /login/done": ASK,
     "POST /chat/ask": ASK,
     "GET /documents": ASK,
     "GET /documents/{document_id}": ASK,
@@ -79,9 +91,14 @@ ACCESS: Mapping[str, Rights] = {
     f"POST {CONVERSATION}/close": ASK,
     f"GET {CONVERSATION}/transcript": ASK,
     f"POST {CONVERSATION}/transcript": ASK,
+    f"GET {CONVERSATION}/share": ASK,
+    f"PUT {CONVERSATION}/share": ASK,
+    f"DELETE {CONVERSATION}/share": ASK,
+    "GET /shared/{secret}": ASK,
     "GET /v1/models": ASK,
     "GET /v1/models/{name:path}": ASK,
     "POST /v1/chat/completions": ASK,
+    "POST /v1/responses": ASK,
     "POST /mcp": ASK,
     "SOCKET /live": ASK | DESK,
     # Advisors.
@@ -90,9 +107,12 @@ ACCESS: Mapping[str, Rights] = {
     "POST /api/v1/desk/sign-in": DESK,
     "POST /api/v1/desk/sign-out": DESK,
     "POST /api/v1/desk/away": DESK,
+    "GET /api/v1/desk/closed": DESK,
     f"GET {DESK_TALK}": DESK,
     f"POST {DESK_TALK}/claim": DESK,
     f"POST {DESK_TALK}/messages": DESK,
+    f"POST {DESK_TALK}/notes": DESK,
+    f"POST {DESK_TALK}/labels": DESK,
     f"POST {DESK_TALK}/transfer": DESK,
     f"POST {DESK_TALK}/end": DESK,
     f"POST {DESK_TALK}/read": DESK,
@@ -121,6 +141,12 @@ ACCESS: Mapping[str, Rights] = {
     "GET /lab/case": LAB,
     "GET /lab/report": LAB,
     "GET /lab/study": LAB,
+    "GET /lab/datasets": LAB,
+    "POST /lab/datasets": LAB,
+    "GET /lab/datasets/{name}": LAB,
+    "POST /lab/datasets/{name}": LAB,
+    "GET /lab/production": LAB,
+    "POST /lab/production/baseline": LAB,
     "POST /lab/annotate": LAB,
     "GET /lab/annotate/{identity}": LAB,
     "POST /lab/annotate/{identity}": LAB,
@@ -130,7 +156,11 @@ ACCESS: Mapping[str, Rights] = {
     "POST /playground/route": LAB,
     "GET /admin/people": ADMIN,
     "POST /admin/people": ADMIN,
+    "GET /admin/people/{name}/export": ADMIN,
     "POST /admin/people/{name}/{action}": ADMIN,
+    "GET /admin/groups": ADMIN,
+    "POST /admin/groups": ADMIN,
+    "POST /admin/groups/remove": ADMIN,
     "POST /admin/tokens": ADMIN,
     "POST /admin/tokens/{identity}/revoke": ADMIN,
     "GET /admin/audit": POLICY | ADMIN,
@@ -174,7 +204,8 @@ _PATTERNS = list(_compiled())
 
 
 def rights_for(method: str, path: str) -> Rights | None:
-    """Any one of these is asked for; none at all where that is `PUBLIC`. None = no such route."""
+    """Return the rights of which a route requires any; empty for `PUBLIC`, None if there is no such
+    route."""
     wanted = "GET" if method == "HEAD" else method
     for named, pattern, rights in _PATTERNS:
         if named == wanted and pattern.match(path):
@@ -187,9 +218,9 @@ class AccessControl:
     nobody has signed in (a page leads to where that is done), 403 where they may not, 404 for what
     does not stand in the table. The routes find the caller in the scope's state."""
 
-    def __init__(self, app: ASGIApp, known: callers.Callers) -> None:
+    def __init__(self, app: ASGIApp, accounts: callers.Callers) -> None:
         self.app = app
-        self._known = known
+        self._known = accounts
         # Threads of its own: answers that are being written hold up no check.
         self._threads = ThreadPoolExecutor(thread_name_prefix="access")
 
@@ -229,17 +260,19 @@ class AccessControl:
     async def _find_caller(
         self, request: HTTPConnection, *, anew: bool = False
     ) -> callers.Caller | None:
-        """By the key of a program where one is given, else by the browser's cookie. anew: by the
-        store, whatever is remembered."""
-        secret, is_token = _proof_of(request)
+        """Identify the caller by a program's key, else by the browser's cookie. anew: ask the
+        store, and not the cache."""
+        secret, is_token = proof_of(request)
         if not secret:
             return None
-        is_known, caller = self._known.remembered(secret)
-        if is_known and not anew:
-            return caller
-        find = self._known.of_token if is_token else self._known.of_browser
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(find, secret, anew=anew))
+        is_cached, caller = self._known.remembered(secret)
+        if anew or not is_cached:
+            find = self._known.of_token if is_token else self._known.of_browser
+            loop = asyncio.get_running_loop()
+            caller = await loop.run_in_executor(self._threads, partial(find, secret, anew=anew))
+        if caller is not None and secret == request.cookies.get(FRAME):
+            return caller._replace(rights=caller.rights & ASK)
+        return caller
 
     def _refuse(self, scope: Scope, caller: callers.Caller | None) -> Response | None:
         method = "SOCKET" if scope["type"] == "websocket" else scope["method"]
@@ -263,17 +296,21 @@ Look = Callable[[], Awaitable[callers.Caller | None]]
 """Finds who the caller of a request is by now."""
 
 
-def _proof_of(request: HTTPConnection) -> tuple[str, bool]:
-    """(secret, whether it is the key of a program); an empty secret where there is none, or in a
-    way that is not known here."""
+def proof_of(request: HTTPConnection) -> tuple[str, bool]:
+    """Return (secret, whether it is a program's key). The secret is empty if there is none or its
+    scheme is unknown."""
     kind, _, key = request.headers.get("authorization", "").partition(" ")
     if kind:
         return (key.strip() if kind.lower() == "bearer" else ""), True
-    return request.cookies.get(LOGIN, ""), False
+    return cookie_of(request), False
 
 
-def _why_over(before: callers.Caller, now: callers.Caller | None) -> Closing | None:
-    """None where the caller is who they were, and may do what they could."""
+def cookie_of(request: HTTPConnection) -> str:
+    return request.cookies.get(LOGIN) or request.cookies.get(FRAME) or ""
+
+
+def why_over(before: callers.Caller, now: callers.Caller | None) -> Closing | None:
+    """Return why a stream has to end; None while the caller is the same and still has the right."""
     if now is None or now.account is None:
         return SIGNED_OUT
     is_same_person = before.account is not None and before.account.person == now.account.person
@@ -295,9 +332,9 @@ class _RevocableSocket:
         """Run the application until it ends or the socket is closed."""
 
         async def serving() -> None:
-            await app(scope, self._take, self._pass_on)
+            await app(scope, self.take, self.pass_on)
 
-        tasks = [asyncio.create_task(serving()), asyncio.create_task(self._watch())]
+        tasks = [asyncio.create_task(serving()), asyncio.create_task(self.watch())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -307,27 +344,27 @@ class _RevocableSocket:
         if isinstance(outcome, Exception):
             raise outcome
 
-    async def _watch(self) -> None:
+    async def watch(self) -> None:
         while not self._over.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_SECONDS):
                     await self._over.wait()
-            await self._may_go_on()
+            await self.may_go_on()
 
-    async def _take(self) -> Message:
+    async def take(self) -> Message:
         message = await self._receive()
-        if message["type"] != "websocket.receive" or await self._may_go_on():
+        if message["type"] != "websocket.receive" or await self.may_go_on():
             return message
         return {"type": "websocket.disconnect", "code": SIGNED_OUT.code}
 
-    async def _pass_on(self, message: Message) -> None:
-        if message["type"] != "websocket.send" or await self._may_go_on():
+    async def pass_on(self, message: Message) -> None:
+        if message["type"] != "websocket.send" or await self.may_go_on():
             await self._send(message)
 
-    async def _may_go_on(self) -> bool:
+    async def may_go_on(self) -> bool:
         closing: Closing | None = UNCHECKED
         with suppress(OmbudError):  # such as a database that restarts
-            closing = _why_over(self._caller, await self._look())
+            closing = why_over(self._caller, await self._look())
         if closing is not None and not self._over.is_set():
             self._over.set()
             with suppress(OSError):  # the client has gone, or reads nothing
@@ -350,27 +387,27 @@ class _RevocableStream:
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive) -> None:
         """Run the application until it ends or the stream does."""
         try:
-            await app(scope, receive, self._pass_on)
+            await app(scope, receive, self.pass_on)
         except (ClientDisconnect, OSError):
             if not (self._is_over and self._is_events):
                 raise
 
-    async def _pass_on(self, message: Message) -> None:
+    async def pass_on(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             kind = Headers(raw=message["headers"]).get("content-type", "")
             self._is_events = kind.startswith("text/event-stream")
         elif message.get("more_body"):
-            await self._check()
+            await self.check()
         await self._send(message)
 
-    async def _check(self) -> None:
-        """Raises OSError, as for a client that has gone, where the stream is over."""
-        closing = None if self._is_over else _why_over(self._caller, await self._look())
+    async def check(self) -> None:
+        """Raise OSError, as for a disconnected client, if the stream has to end."""
+        closing = None if self._is_over else why_over(self._caller, await self._look())
         if closing is not None:
             self._is_over = True
             if self._is_events:
-                found = problem(NotSignedIn(closing.reason)).model_dump()
-                body = f"event: error\ndata: {json.dumps(found)}\n\n".encode()
+                body_of_problem = problem(NotSignedIn(closing.reason)).model_dump()
+                body = f"event: error\ndata: {json.dumps(body_of_problem)}\n\n".encode()
                 await self._send({"type": "http.response.body", "body": body, "more_body": False})
         if self._is_over:
             raise OSError("The caller may no longer read this.")
@@ -380,16 +417,16 @@ def _closing(closing: Closing) -> Message:
     return {"type": "websocket.close", "code": closing.code, "reason": closing.reason}
 
 
-def owner_of(known: callers.Callers, request: HTTPConnection) -> str:
-    """Id of the account that a request comes from, as far as that is known already."""
+def owner_of(accounts: callers.Callers, request: HTTPConnection) -> str:
+    """Return the account id of a request, as far as it is known without the store."""
     _, _, key = request.headers.get("authorization", "").partition(" ")
-    _, caller = known.remembered(key.strip() or request.cookies.get(LOGIN, ""))
+    _, caller = accounts.remembered(key.strip() or cookie_of(request))
     return caller.account.id if caller and caller.account else ""
 
 
 def _unknown(scope: Scope) -> Response:
     headers = Headers(scope=scope)
-    if scope["type"] == "http" and _is_browsed(scope["method"], headers):
+    if scope["type"] == "http" and is_browsed(scope["method"], headers):
         query = scope.get("query_string", b"").decode("latin-1")
         place = quote(scope["path"]) + (f"?{query}" if query else "")
         return RedirectResponse(f"/login?next={quote(place, safe='')}", status_code=303)
@@ -398,5 +435,5 @@ def _unknown(scope: Scope) -> Response:
     return response
 
 
-def _is_browsed(method: str, headers: Headers) -> bool:
+def is_browsed(method: str, headers: Headers) -> bool:
     return method in {"GET", "HEAD"} and "text/html" in headers.get("accept", "")

@@ -89,7 +89,8 @@ def workspace_of(request: Request) -> Workspace:
 
 
 def payer_of(request: HTTPConnection) -> str:
-    """Whose CPU time a request uses: the account or key of who asks, else the address."""
+    """Return who pays for a request's CPU time: the account or key of the caller, else the
+    address."""
     address = request.client.host if request.client else ""
     return key_of(request) or network_of(address)
 
@@ -103,10 +104,12 @@ CurrentWorkspace = Annotated[Workspace, Depends(workspace_of)]
 Place = Annotated[OwnPlace, Depends(place_of)]
 
 
-def reader_of(caller: Asking, request: Request, said: Annotated[Person, Depends(reader)]) -> Person:
-    """Who reads: who has signed in, else as the address says."""
-    given = {_FIELDS.get(name, name) for name in request.query_params}
-    return caller.person(said, given)
+def reader_of(
+    caller: Asking, request: Request, described: Annotated[Person, Depends(reader)]
+) -> Person:
+    """Return the reader: the signed-in account, else the person that the address describes."""
+    fields = {_FIELDS.get(name, name) for name in request.query_params}
+    return caller.person(described, fields)
 
 
 _FIELDS = {"role": "roles", "group": "groups"}
@@ -118,7 +121,7 @@ Reader = Annotated[Person, Depends(reader_of)]
 async def search(
     body: SearchIn, workspace: CurrentWorkspace, place: Place, caller: Asking
 ) -> SearchOut:
-    """Passages for a query, best first, from the person's country and from everywhere."""
+    """Search the passages of the person's country and the global ones, best first."""
     history = [turn.noun() for turn in body.history or ()]
     async with place:
         evidence, trace = await asking.search(
@@ -131,11 +134,11 @@ async def search(
             history=history,
             plan=plan_of(body, caller),
         )
-    return SearchOut.of(evidence, shown_trace(trace, caller))
+    return SearchOut.of(evidence, visible_trace(trace, caller))
 
 
 def check_own(body: AskIn, request: Request, workspace: Workspace) -> None:
-    """Only whoever began a conversation goes on with it. Raises NotFound."""
+    """Check that the caller began the conversation. Raises NotFound."""
     if body.conversation_id:
         conversing.check_owner(workspace, body.conversation_id, key_of(request))
 
@@ -145,24 +148,24 @@ def asker_of(body: AskIn | SearchIn | ConversationIn, caller: callers.Caller) ->
 
 
 def plan_of(body: AskIn | SearchIn, caller: callers.Caller) -> dict[str, Any] | None:
-    """Only of who may say how is asked."""
+    """Return the requested plan fields, which only callers with that right may send."""
     return body.plan if caller.may_choose else None
 
 
-def shown_trace(trace: Trace, caller: callers.Caller) -> Trace:
-    """Whole to who measures and runs it; to others whether it was degraded, and how long it
-    took."""
+def visible_trace(trace: Trace, caller: callers.Caller) -> Trace:
+    """Return the whole trace to engineers and admins; to others only the time and whether it was
+    degraded."""
     if caller.may_choose or "admin" in caller.rights:
         return trace
     return Trace(degraded=trace.degraded, seconds=trace.seconds)
 
 
-def shown_answer(answer: Answer, caller: callers.Caller) -> Answer:
-    return answer.model_copy(update={"trace": shown_trace(answer.trace, caller)})
+def visible_answer(answer: Answer, caller: callers.Caller) -> Answer:
+    return answer.model_copy(update={"trace": visible_trace(answer.trace, caller)})
 
 
 def work_of(body: AskIn, workspace: Workspace, caller: callers.Caller) -> stream.Work:
-    """What answers the question. Raises NotAllowed for passages of somebody who may not choose."""
+    """Return what answers the question. Raises NotAllowed if the caller may not supply passages."""
     history = tuple(turn.noun() for turn in body.history or ())
     question = Question(
         text=body.question,
@@ -180,7 +183,7 @@ def work_of(body: AskIn, workspace: Workspace, caller: callers.Caller) -> stream
             answer = await asking.ask_from(
                 workspace, question, supplied, plan=body.plan, on_event=on_event
             )
-            return shown_answer(answer, caller)
+            return visible_answer(answer, caller)
 
         return compose
 
@@ -193,7 +196,7 @@ def work_of(body: AskIn, workspace: Workspace, caller: callers.Caller) -> stream
             on_event=on_event,
             message_key=body.message_id or "",
         )
-        return shown_answer(answer, caller)
+        return visible_answer(answer, caller)
 
     return work
 
@@ -212,9 +215,11 @@ def work_of(body: AskIn, workspace: Workspace, caller: callers.Caller) -> stream
 async def ask(
     body: AskIn, request: Request, workspace: CurrentWorkspace, place: Place, caller: Asking
 ) -> Any:
-    """An answer with its citations. `Accept: text/event-stream` gives events as it grows: `status`
-    {step}, `claim` {index, text, citations, early}, `answer` (the whole Answer) and `error` (a
-    problem). Who goes away cancels the work."""
+    """Answer a question with citations.
+
+    `Accept: text/event-stream` gives events as the answer grows: `status` {step}, `claim` {index,
+    text, citations, early}, `answer` (the whole Answer) and `error` (a problem). A client that
+    disconnects cancels the work."""
     check_own(body, request, workspace)
     work = work_of(body, workspace, caller)
     if "text/event-stream" in request.headers.get("accept", ""):
@@ -232,7 +237,7 @@ async def ask(
 def feedback(
     answer_id: str, body: FeedbackIn, request: Request, workspace: CurrentWorkspace
 ) -> None:
-    """Whether an answer helped, from whoever got it; the last word counts."""
+    """Record whether an answer helped, from the person who got it; the last vote counts."""
     conversing.rate(workspace, answer_id, body.thumb, body.comment, key_of(request))
 
 
@@ -240,7 +245,7 @@ def feedback(
 def documents(
     workspace: CurrentWorkspace, person: Reader, as_of: Day | None = None
 ) -> DocumentsOut:
-    """What this person may read on that day, without texts."""
+    """List the documents that this person may read on that day, without texts."""
     readable = library.documents(workspace, person, as_of)
     return DocumentsOut(documents=list(map(DocumentLine.of, readable)))
 
@@ -249,26 +254,29 @@ def documents(
 def document(
     document_id: str, workspace: CurrentWorkspace, person: Reader, digest: str | None = None
 ) -> Document:
-    """One document with its text and blocks; `digest` asks for the version a citation counts in."""
+    """Return a document with its text and blocks; `digest` selects the version that a citation
+    refers to."""
     return library.document(workspace, document_id, person, digest or None)
 
 
 @router.get("/api/v1/describe")
 def describe(workspace: CurrentWorkspace) -> dict[str, Any]:
-    """Which configuration answers here: digests, plan, prompts, models, index version."""
+    """Describe the configuration that answers here: digests, plan, prompts, models, index
+    version."""
     return measuring.describe(workspace)
 
 
 @router.get("/api/v1/usage", responses=LISTED)
 def usage(workspace: CurrentWorkspace, since: Day | None = None) -> UsageOut:
-    """What a question has cost since that day, 30 days where none is given: calls of models, tokens
-    and price, by the way its answer came about."""
+    """Report the cost of questions since that day, by default 30 days: model calls, tokens and
+    price, by the way the answer came about."""
     return UsageOut.model_validate(usage_json(find_usage(workspace, since)))
 
 
 @router.get("/api/v1/passages", response_model=list[Chunk], responses=LISTED)
 def passages(request: Request, workspace: CurrentWorkspace) -> Any:
-    """Every indexed passage: a JSON list, or one a line with `Accept: application/x-ndjson`."""
+    """List every indexed passage: a JSON list, or one per line with `Accept:
+    application/x-ndjson`."""
     if "application/x-ndjson" in request.headers.get("accept", ""):
         return StreamingResponse(_ndjson(workspace), media_type="application/x-ndjson")
     return StreamingResponse(_list(workspace), media_type="application/json")
@@ -289,19 +297,20 @@ def _list(workspace: Workspace) -> Iterator[str]:
 
 @router.get("/api/v1/sync")
 def sync(workspace: CurrentWorkspace) -> SyncOut:
-    """How far the running sync is, or how the last one ended, whichever process ran it."""
+    """Report how far the running sync is, or how the last one ended, in whichever process it
+    ran."""
     return SyncOut.model_validate(sync_progress(workspace.store))
 
 
 @router.get("/healthz")
 async def health() -> Health:
-    """The server is up."""
+    """Report that the server is up."""
     return Health(status="ok")
 
 
 @router.get("/readyz")
 def readiness(workspace: CurrentWorkspace) -> Health:
-    """The server can answer questions; 503 with the reason when it cannot."""
+    """Report that the server can answer questions; 503 with the reason if it cannot."""
     reason = library.why_not_ready(workspace)
     if reason:
         raise StoreError(f"Not ready: {reason}")

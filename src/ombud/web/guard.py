@@ -4,7 +4,9 @@ Without identity the only protection is that nobody else can reach the server. S
 loopback names only, and to the one of `server.public_url` (a rebinding DNS name is refused), and a
 page of another site may not post to it, nor open a socket."""
 
+import asyncio
 import ipaddress
+import json
 import logging
 import math
 import time
@@ -15,15 +17,18 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ombud.web.logs import told
-from ombud.web.problems import refusal, unexpected
+from ombud.web.logs import describe_error
+from ombud.web.problems import Problem, refusal, unexpected
 from ombud.web.rate_limit import Clock, RateLimiter
 
 logger = logging.getLogger(__name__)
 
+STOPPING = "The server is being restarted."
+HINT = "Send it again in a few seconds; nothing of it was lost or stored twice."
+RETRY_AFTER = "5"
 LARGEST_REQUEST = 1_000_000
 """Bytes of a request's body."""
 UPLOADS = ("/admin/sources/upload", "/admin/drafts/upload")
@@ -55,7 +60,8 @@ SECURITY = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address, with or without port and brackets, is this machine's own."""
+    """Tell whether a host name or address, with or without port and brackets, is this machine's
+    own."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
         _ = urlsplit(f"//{host}").port  # a port that is no number is refused
@@ -72,8 +78,7 @@ class SecurityHeaders:
     def __init__(self, app: ASGIApp, embed_origins: Sequence[str] = ()) -> None:
         self.app = app
         ancestors = " ".join(("frame-ancestors 'self'", *embed_origins))
-        policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'self'", ancestors)
-        self._headers = {**SECURITY, "content-security-policy": policy}
+        self._embedded = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'self'", ancestors)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
@@ -81,17 +86,85 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 # A page that has a stricter or another policy of its own says so.
                 own = headers.get("content-security-policy")
-                headers.update(self._headers)
+                headers.update(SECURITY)
+                if scope["path"] in ("/", "/login") or scope["path"].startswith("/documents"):
+                    # What a frame shows: the chat, its sign-in, documents; nothing that changes
+                    # more than one's own conversations.
+                    headers["content-security-policy"] = self._embedded
+                if scope["path"].startswith("/login"):
+                    # A popup hands its code to the frame that opened it, and to no other origin.
+                    headers["cross-origin-opener-policy"] = "unsafe-none"
                 if own:
                     headers["content-security-policy"] = own
+                if headers.get("content-type", "").startswith("text/event-stream"):
+                    headers["cache-control"] = "no-cache"
+                    headers["x-accel-buffering"] = "no"  # nginx would hold events back
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
         await self.app(scope, receive, with_headers)
 
 
+class SubPath:
+    """Serves the application below a path such as `/ombud`, behind a proxy that strips the path or
+    one that leaves it: adds it to links of pages, redirects and cookies."""
+
+    def __init__(self, app: ASGIApp, root: str) -> None:
+        self.app = app
+        self._root = root
+        marks = (b' href="', b' src="', b' action="', b' formaction="')
+        self._links = [(mark + b"/", mark + root.encode() + b"/") for mark in marks]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["path"] == self._root and scope["type"] == "http":
+            await RedirectResponse(f"{self._root}/")(scope, receive, send)
+            return
+        if scope["path"].startswith(f"{self._root}/"):
+            # In place: those outside read afterwards which route took it.
+            scope["path"] = scope["path"].removeprefix(self._root)
+        start: Message | None = None
+
+        async def below_root(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                self._move_headers(headers, Headers(scope=scope).get("host", ""))
+                if headers.get("content-type", "").startswith("text/html"):
+                    start = message  # its length is known with its body
+                    return
+            elif start is not None:
+                if not message.get("more_body") and message.get("body"):
+                    message["body"] = self._move_links(message["body"])
+                    MutableHeaders(scope=start)["content-length"] = str(len(message["body"]))
+                await send(start)
+                start = None
+            await send(message)
+
+        await self.app(scope, receive, below_root)
+
+    def _move_links(self, html: bytes) -> bytes:
+        """Return a page with its links below the path. Text of people cannot look like one: its
+        quotation marks are escaped."""
+        for ours, moved in self._links:
+            html = html.replace(ours, moved)
+        return html
+
+    def _move_headers(self, headers: MutableHeaders, host: str) -> None:
+        location = urlsplit(headers.get("location", ""))
+        if location.path.startswith("/") and location.netloc in ("", host):
+            headers["location"] = location._replace(path=self._root + location.path).geturl()
+        cookies = headers.getlist("set-cookie")
+        if cookies:
+            del headers["set-cookie"]
+        for cookie in cookies:
+            headers.append("set-cookie", cookie.replace("; Path=/", f"; Path={self._root}/"))
+
+
 class Refusal(NamedTuple):
-    """The same refusal as an HTTP response and as the closing of a WebSocket (RFC 6455, 7.4)."""
+    """A refusal, both as an HTTP response and as the closing of a WebSocket (RFC 6455, 7.4)."""
 
     status: int
     close_code: int
@@ -127,24 +200,21 @@ TOO_MANY = Refusal(
 )
 TOO_MANY_OF_ONE = TOO_MANY._replace(
     detail="Too many requests came from this browser.",
-    hint="Wait a little; `server.person_requests_per_minute` says how many may come.",
+    hint="Wait a little; one browser may send half of `server.requests_per_minute`.",
 )
 
 
 class RequestGuard:
     """Refuses foreign hosts (400), too many requests (429), posts from other sites (403) and large
-    bodies (413).
+    bodies (413). A person's excess is refused before it counts for the address, so that others
+    behind the same address are not affected.
 
-    What one person sends too fast leaves the others of the same address theirs: it is refused
-    before it counts for the address.
-
-    A WebSocket is refused by the same rules before it is accepted, and its messages are measured
-    and counted: one that is too large closes it with 1009, too many with 1008.
+    A WebSocket is checked by the same rules before it is accepted; a message that is too large
+    closes it with 1009, too many messages with 1008.
 
     requests_per_minute, burst: of one address; person_per_minute: of one person, or one browser in
     a demo, as `owner` names them, with half the burst; messages_per_minute: of one socket, which
-    may send as many at once. 0 = no limit. public_host: served beside loopback names.
-    """
+    may send as many at once. 0 = no limit. public_host: served beside loopback names."""
 
     def __init__(
         self,
@@ -182,7 +252,7 @@ class RequestGuard:
             await self.app(scope, _limited(receive, self._most(scope)), send)
 
     def _refuse(self, scope: Scope) -> Refusal | None:
-        """Why this request or handshake does not pass; None where it does."""
+        """Return why a request or handshake is refused; None if it passes."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not is_loopback(host) and (not host or host.lower() != self._public_host.lower()):
@@ -190,7 +260,7 @@ class RequestGuard:
         for seconds, refusal_of in self._waits(scope):
             if seconds:
                 return refusal_of._replace(retry_after=math.ceil(seconds))
-        if _changes_something(scope) and not _same_site(headers, host):
+        if changes_something(scope) and not same_site(headers, host):
             return OTHER_SITE
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most(scope):
@@ -198,11 +268,11 @@ class RequestGuard:
         return None
 
     def _most(self, scope: Scope) -> int:
-        """Bytes that its body may have."""
+        """Return the most bytes of its body."""
         return self._largest_upload if scope["path"] in UPLOADS else LARGEST_REQUEST
 
     def _waits(self, scope: Scope) -> Iterator[tuple[float, Refusal]]:
-        """Seconds until this request may come, first of its person, then of its address."""
+        """Return the seconds until a request may come, first by its person, then by its address."""
         person = self._owner(HTTPConnection(scope))
         if person:
             yield self._persons.take(person), TOO_MANY_OF_ONE
@@ -245,16 +315,16 @@ class _GuardedSocket:
         if message["type"] != "websocket.receive":
             return message
         if _size(message) > LARGEST_MESSAGE:
-            return await self._end(1009, f"A message may have at most {LARGEST_MESSAGE:,} bytes.")
+            return await self.end(1009, f"A message may have at most {LARGEST_MESSAGE:,} bytes.")
         if self._messages.take(""):
-            return await self._end(1008, "Too many messages came at once.")
+            return await self.end(1008, "Too many messages came at once.")
         return message
 
     async def send(self, message: Message) -> None:
         if self._ended is None:
             await self._send(message)
 
-    async def _end(self, code: int, reason: str) -> Message:
+    async def end(self, code: int, reason: str) -> Message:
         self._ended = {"type": "websocket.disconnect", "code": code, "reason": reason}
         await self._send(_closing(code, reason))
         return self._ended
@@ -278,18 +348,89 @@ class Failures:
             await self.app(scope, receive, noted)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is said without its words
             if begun or scope["type"] != "http":
-                logger.error("%s broke off\n%s", scope.get("path", ""), told(error))
+                logger.error("%s broke off\n%s", scope.get("path", ""), describe_error(error))
                 # The server closes the connection, and logs what it is given.
                 raise RuntimeError("The response broke off.") from None
             await unexpected(Request(scope), error)(scope, receive, send)
 
 
-def _changes_something(scope: Scope) -> bool:
-    """A socket always may: a browser opens one to any site without asking that site first."""
+class InFlight:
+    """The HTTP requests that a server is working on."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.is_over = False
+
+    def end_all(self) -> None:
+        """Cancel what is still being worked on; each request is answered with 503."""
+        self.is_over = True
+        for task in list(self._tasks):
+            task.cancel()
+
+    async def run(self, task: asyncio.Task[None]) -> None:
+        """Wait for the work on one request, which ends with its client's."""
+        self._tasks.add(task)
+        try:
+            await task
+        finally:
+            self._tasks.discard(task)
+            task.cancel()
+
+
+class EndsInFlight:
+    """Answers a request that `InFlight.end_all` has cancelled: 503 with Retry-After, or the last
+    event of a stream that has begun."""
+
+    def __init__(self, app: ASGIApp, in_flight: InFlight) -> None:
+        self.app = app
+        self._in_flight = in_flight
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        kind: str | None = None
+
+        async def noted(message: Message) -> None:
+            nonlocal kind
+            if message["type"] == "http.response.start":
+                headers = dict(message["headers"])
+                kind = headers.get(b"content-type", b"").decode("latin-1")
+            await send(message)
+
+        async def work() -> None:
+            await self.app(scope, receive, noted)
+
+        task = asyncio.create_task(work())
+        try:
+            await self._in_flight.run(task)
+        except asyncio.CancelledError:
+            if not (self._in_flight.is_over and task.cancelled()):
+                raise
+            await _end(kind, scope, receive, send)
+
+
+async def _end(kind: str | None, scope: Scope, receive: Receive, send: Send) -> None:
+    """End a response. kind: content type of what has begun; None if nothing was sent."""
+    response = refusal(503, STOPPING, HINT)
+    if kind is None:
+        response.headers["retry-after"] = RETRY_AFTER
+        await response(scope, receive, send)
+        return
+    if not kind.startswith("text/event-stream"):
+        raise ConnectionResetError("The server stops in the middle of a response.")
+    problem = Problem(title="Service Unavailable", status=503, detail=STOPPING, hint=HINT)
+    event = f"event: error\ndata: {json.dumps(problem.model_dump())}\n\n"
+    await send({"type": "http.response.body", "body": event.encode(), "more_body": False})
+
+
+def changes_something(scope: Scope) -> bool:
+    """Tell whether a request changes something. A WebSocket always may, because browsers open one
+    to any site without asking that site first."""
     return scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD", "OPTIONS"}
 
 
-def _same_site(headers: Headers, host: str) -> bool:
+def same_site(headers: Headers, host: str) -> bool:
     if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
         return False
     origin = headers.get("origin")
@@ -301,14 +442,13 @@ def _closing(code: int, reason: str) -> Message:
 
 
 def _size(message: Message) -> int:
-    """Bytes of a message, whichever kind it is."""
+    """Return the bytes of a text or binary message."""
     data = message.get("bytes")
     return len(data) if data is not None else len((message.get("text") or "").encode())
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """The same body, up to the limit: one that gave no length, or a wrong one, is cut off as
-    well."""
+    """Pass the body on up to the limit, because the declared length may be missing or wrong."""
     read = 0
 
     async def counted() -> Message:

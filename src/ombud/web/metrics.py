@@ -3,18 +3,21 @@ what anybody asked, and nothing by which a person could be told."""
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client import generate_latest as text_of
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ombud.app import Workspace, sync_progress
+from ombud.app import DEVIATIONS, Workspace, sync_progress
+from ombud.channels import AskingPlaces
 from ombud.index import blocking
-from ombud.store import list_sessions
+from ombud.store import desk_statuses, list_sessions, read_progress
 from ombud.types import Answer
 from ombud.web.logs import ACCESS
 
@@ -30,7 +33,7 @@ router = APIRouter(include_in_schema=False)
 class Meters:
     """The meters of one server."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, places: AskingPlaces) -> None:
         self.registry = CollectorRegistry()
         self.answers = Counter(
             "ombud_answers",
@@ -76,10 +79,16 @@ class Meters:
         self.connections = Gauge(
             "ombud_live_connections", "Open live connections.", registry=self.registry
         )
+        waiting = Gauge(
+            "ombud_questions_waiting",
+            "Questions that wait for their turn to be answered.",
+            registry=self.registry,
+        )
+        waiting.set_function(lambda: places.waiting)
         self.registry.register(_State(workspace))
 
     def hear(self, answer: Answer) -> None:
-        """Counts an answer that somebody was given."""
+        """Count an answer."""
         trace = answer.trace
         self.answers.labels(answer.outcome, answer.action).inc()
         self.answer_seconds.observe(trace.seconds.get("total", 0.0))
@@ -92,7 +101,7 @@ class Meters:
 
 
 class _State(Collector):
-    """How things stand when somebody looks."""
+    """A snapshot for one scrape."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -103,10 +112,44 @@ class _State(Collector):
         handed = GaugeMetricFamily(
             "ombud_handed_over", "Conversations with a person, or on the way.", labels=("state",)
         )
-        states = [one.state for one in list_sessions(self._workspace.store, ("queued", "live"))]
+        store = self._workspace.store
+        sessions = list_sessions(store, ("queued", "live"))
+        states = [session.state for session in sessions]
         for state in ("queued", "live"):
             handed.add_metric((state,), states.count(state))
         yield handed
+        since = [one.since for one in sessions if one.state == "queued" and one.since]
+        yield GaugeMetricFamily(
+            "ombud_handed_over_wait_seconds",
+            "How long whoever waits longest has been waiting for a person; 0 = nobody waits.",
+            value=(datetime.now(UTC) - min(since)).total_seconds() if since else 0.0,
+        )
+        outbox = GaugeMetricFamily(
+            "ombud_desk_messages",
+            "Messages not yet with a desk; parked ones failed repeatedly and are shown as "
+            "undelivered.",
+            labels=("desk", "state"),
+        )
+        for desk in desk_statuses(store):
+            outbox.add_metric((desk.desk, "waiting"), desk.waiting)
+            outbox.add_metric((desk.desk, "parked"), desk.parked)
+        yield outbox
+        errors = CounterMetricFamily(
+            "ombud_model_errors",
+            "Requests to a chat model after which there was no reply, retries included as one.",
+            labels=("model",),
+        )
+        for model, count in self._workspace.models.errors().items():
+            errors.add_metric((model,), count)
+        yield errors
+        watched = GaugeMetricFamily(
+            "ombud_watched_cases_fell",
+            "1 while the last run of the cases in lab.every fell beyond noise, else 0.",
+        )
+        deviations = read_progress(store, DEVIATIONS)
+        if deviations:
+            watched.add_metric((), float(bool(deviations["falls"])))
+        yield watched
         sync = sync_progress(self._workspace.store)
         yield GaugeMetricFamily(
             "ombud_sync_said_timestamp_seconds",
@@ -118,6 +161,26 @@ class _State(Collector):
             "Documents that the last sync could not read.",
             value=len(sync.get("failed", ())),
         )
+        yield from _quality(deviations)
+
+
+def _quality(state: Mapping[str, Any]) -> Iterator[Metric]:
+    """Yield the last comparison of the repeated cases with the pinned baseline."""
+    yield GaugeMetricFamily(
+        "ombud_lab_deviations",
+        "Deviations of the last run of the repeated cases from the pinned baseline.",
+        value=len(state.get("falls", ())),
+    )
+    means = GaugeMetricFamily(
+        "ombud_lab_mean",
+        "Mean of a metric over the repeated cases.",
+        labels=("metric", "run"),
+    )
+    for metric, mean in state.get("means", {}).items():
+        for run in ("baseline", "now"):
+            if mean[run] is not None:
+                means.add_metric((metric, run), mean[run])
+    yield means
 
 
 @router.get("/metrics")

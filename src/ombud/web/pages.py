@@ -8,7 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from ombud.app import library
+from ombud.app import library, sharing
+from ombud.messages import message
 from ombud.types import Answer, Citation, Document, Person
 from ombud.web import stream
 from ombud.web.api import CurrentWorkspace, Place, check_own, work_of
@@ -20,22 +21,16 @@ from ombud.web.shapes import AskIn
 router = APIRouter(include_in_schema=False)
 
 SAMPLES = (
-    (("annual leave", "holiday", "vacation", "pto"), "How many days of annual leave do I get?"),
-    (
-        ("remote", "telework", "home", "mobile work", "flexible"),
-        "Can I work from home, and how often?",
-    ),
-    (("family", "parental", "maternity", "paternity"), "How much paid leave do new parents get?"),
-    (
-        ("speak up", "whistleblow", "grievance", "harassment"),
-        "How can I raise a concern in confidence?",
-    ),
-    (("travel", "expense"), "What may a hotel cost on a business trip?"),
-    (("sick", "absence"), "What do I do when I am ill?"),
-    (("probation", "notice"), "How long is my notice period?"),
-    (("conduct", "ethic", "gift"), "Which gifts may I accept?"),
+    (("annual leave", "holiday", "vacation", "pto"), "chat.sample_leave"),
+    (("remote", "telework", "home", "mobile work", "flexible"), "chat.sample_remote"),
+    (("family", "parental", "maternity", "paternity"), "chat.sample_parents"),
+    (("speak up", "whistleblow", "grievance", "harassment"), "chat.sample_concern"),
+    (("travel", "expense"), "chat.sample_travel"),
+    (("sick", "absence"), "chat.sample_sick"),
+    (("probation", "notice"), "chat.sample_notice"),
+    (("conduct", "ethic", "gift"), "chat.sample_gifts"),
 )
-"""What a document's title or topic speaks of -> a question that shows what the assistant is for."""
+"""What a document's title or topic speaks of -> the message with a sample question."""
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -69,16 +64,16 @@ def chat(
 
 
 def samples(everything: Iterable[Document], readable: Iterable[Document]) -> list[str]:
-    """Four questions that these documents are about; titles only of what everyone may read."""
+    """Return four sample questions on these documents, from titles that everyone may read."""
     subjects = " | ".join(f"{document.title} {document.topic}" for document in everything)
     subjects = subjects.lower().replace("-", " ")
     questions: list[str] = []
-    for words, question in SAMPLES:
+    for words, key in SAMPLES:
         if any(word in subjects for word in words):
-            questions.append(question)
+            questions.append(message(key))
     for document in readable:
         if document.status == "published":
-            questions.append(f"What does “{document.title}” say?")
+            questions.append(message("chat.sample_title", title=document.title))
     return questions[:4]
 
 
@@ -90,13 +85,13 @@ async def chat_ask(
     place: Place,
     caller: Asking,
 ) -> Response:
-    """The stream of the API; its claims and its answer also carry their HTML."""
+    """Stream like the API; claims and the answer also carry their HTML."""
     check_own(body, request, workspace)
     work = work_of(body, workspace, caller)
-    return await stream.respond(_with_html(stream.events(work, place)))
+    return await stream.respond(with_html(stream.events(work, place)))
 
 
-async def _with_html(
+async def with_html(
     events: AsyncGenerator[stream.Event, None],
 ) -> AsyncGenerator[stream.Event, None]:
     seen: list[Citation] = []
@@ -116,7 +111,7 @@ async def _with_html(
 
 
 def _numbered(claim: dict[str, Any], seen: list[Citation]) -> str:
-    """The claim with its markers; citations get their numbers in the order in which they come, as
+    """Return the claim with its markers. Citations are numbered in the order in which they come, as
     in the answer."""
     numbers: list[int] = []
     for citation in map(Citation.model_validate, claim["citations"]):
@@ -130,13 +125,20 @@ def _numbered(claim: dict[str, Any], seen: list[Citation]) -> str:
 
 
 async def _html(text: str, citations: Iterable[Citation]) -> str:
-    """In a thread: a long answer must not hold up the others."""
+    """Render in a thread, because a long answer would delay the others."""
     return await asyncio.to_thread(to_html, text, tuple(citations))
+
+
+@router.get("/shared/{secret}", response_class=HTMLResponse)
+def shared(secret: str, workspace: CurrentWorkspace, caller: Asking) -> str:
+    """Show a conversation that a colleague shares, as far as the reader may see it."""
+    conversation = sharing.open_link(workspace, secret, caller.account)
+    return page("shared.html", workspace.settings, asking=caller, shared=conversation)
 
 
 @router.get("/desk", response_class=HTMLResponse)
 def desk(workspace: CurrentWorkspace, caller: Asking) -> str:
-    """Where advisors work."""
+    """Show the advisors' desk."""
     return page("desk.html", workspace.settings, asking=caller)
 
 

@@ -15,14 +15,14 @@ from starlette.exceptions import HTTPException
 
 from ombud.errors import OmbudError, TooMuchWork
 from ombud.web.layout import page
-from ombud.web.logs import told
+from ombud.web.logs import describe_error
 
 MEDIA = "application/problem+json"
 logger = logging.getLogger(__name__)
 
 
 class Problem(BaseModel):
-    """What went wrong and what to do about it."""
+    """A problem and what to do about it."""
 
     type: str = "about:blank"
     """urn:ombud:not-found and the like, one per class of error; about:blank for plain HTTP
@@ -34,7 +34,7 @@ class Problem(BaseModel):
 
 
 def problem(error: Exception) -> Problem:
-    """The problem that an error is; what nobody foresaw says nothing of its inside."""
+    """Turn an error into a problem; an unforeseen one reveals no internals."""
     if isinstance(error, OmbudError):
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
         kind, title = "urn:ombud:" + words.replace(" ", "-"), words.capitalize()
@@ -60,7 +60,7 @@ def problem(error: Exception) -> Problem:
 
 
 def refusal(status: int, detail: str, hint: str = "") -> JSONResponse:
-    """A plain HTTP error as a response, for what is refused before any route is reached."""
+    """Return a plain HTTP error for what is refused before any route."""
     return _json(
         Problem(
             title=HTTPStatus(status).phrase,
@@ -78,13 +78,13 @@ def answer_errors(app: FastAPI) -> None:
 
 
 def unexpected(request: Request, error: Exception) -> Response:
-    logger.error("%s %s failed\n%s", request.method, request.url.path, told(error))
+    logger.error("%s %s failed\n%s", request.method, request.url.path, describe_error(error))
     return respond(request, error)
 
 
 def respond(request: Request, error: Exception) -> Response:
-    """As a page where a person browses, or has sent a form."""
-    found = problem(error)
+    """Respond with a page to a browser or a form, else with JSON."""
+    answered = problem(error)
     if isinstance(error, OmbudError) and error.detail:
         logger.error("%s %s: %s %s", request.method, request.url.path, error, error.detail)
     browsed = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
@@ -92,35 +92,35 @@ def respond(request: Request, error: Exception) -> Response:
     )
     response: Response
     again = getattr(request.state, "again", None)
-    if browsed and again is not None and found.status < 500:
+    if browsed and again is not None and answered.status < 500:
         # Where a form was sent from, with what was typed into it.
-        response = HTMLResponse(again(found), found.status)
-    elif browsed and (request.method == "GET" or _is_form(request)):
+        response = HTMLResponse(again(answered), answered.status)
+    elif browsed and (request.method == "GET" or is_form(request)):
         settings = request.app.state.workspace.settings
-        response = HTMLResponse(page("problem.html", settings, problem=found), found.status)
+        response = HTMLResponse(page("problem.html", settings, problem=answered), answered.status)
     else:
-        response = _json(found)
+        response = _json(answered)
     response.headers.update(_headers(error))
     return response
 
 
 def _headers(error: Exception) -> Mapping[str, str]:
-    """What the response says beside its body."""
+    """Return the response's headers."""
     if isinstance(error, TooMuchWork):
         return {"retry-after": str(error.retry_after)}
     return (error.headers or {}) if isinstance(error, HTTPException) else {}
 
 
-def _is_form(request: Request) -> bool:
+def is_form(request: Request) -> bool:
     kind = request.headers.get("content-type", "").partition(";")[0]
     return kind in ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
-def _json(found: Problem) -> JSONResponse:
-    return JSONResponse(found.model_dump(), found.status, media_type=MEDIA)
+def _json(problem: Problem) -> JSONResponse:
+    return JSONResponse(problem.model_dump(), problem.status, media_type=MEDIA)
 
 
 def _spell(fault: Any) -> str:
     where = ".".join(str(part) for part in fault["loc"][1:])  # the first says body, query or path
-    said = fault["msg"].removeprefix("Value error, ")
-    return f"{where}: {said}" if where else str(said)
+    message = fault["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else str(message)

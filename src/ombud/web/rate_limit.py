@@ -62,7 +62,8 @@ class RateLimiter:
 
 
 def network_of(address: str) -> str:
-    """What one machine may choose freely counts as one: all of 127.0.0.0/8, a /64 of IPv6."""
+    """Return the network that one machine can choose its addresses from: 127.0.0.0/8, or a /64 of
+    IPv6."""
     try:
         host = ipaddress.ip_address(address)
     except ValueError:  # a socket of the file system has no address

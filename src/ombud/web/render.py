@@ -13,6 +13,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from ombud.messages import is_message, message
 from ombud.types import Citation
 
 _TAGS = {
@@ -20,6 +21,8 @@ _TAGS = {
     *("ul", "ol", "li", "h3", "h4", "h5", "h6"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
+REST = ("answer.more_rows", "answer.more_items")
+"""Messages below a list or table of which only some is shown."""
 _TABLE_END = ["tbody_close", "table_close"]
 _PARAGRAPH_BELOW_TABLE = ["table_close", "paragraph_open", "inline", "paragraph_close"]
 _ATTRIBUTES = {
@@ -34,8 +37,8 @@ _ATTRIBUTES = {
 
 
 def to_html(text: str, citations: Sequence[Citation] = ()) -> str:
-    """Safe HTML of an answer. A marker such as [2] that has a citation becomes a button that says
-    its source."""
+    """Render an answer as safe HTML. A marker such as [2] with a citation becomes a button that
+    names its source."""
     tokens = _markdown.parse(text, {"citations": citations})
     html = _markdown.renderer.render(tokens, _markdown.options, {"citations": citations})
     return nh3.clean(
@@ -49,13 +52,15 @@ def to_html(text: str, citations: Sequence[Citation] = ()) -> str:
 
 
 def label(number: int, citation: Citation) -> str:
-    """How a citation is read aloud."""
-    page = f", page {citation.page}" if citation.page else ""
-    return f"Source {number}: {citation.title}{page}"
+    """Return how a citation is read aloud."""
+    title = citation.title
+    if citation.page:
+        title = message("notices.title_page", title=title, page=citation.page)
+    return f"{message('thread.source_number', number=number)}: {title}"
 
 
 def _marker(state: StateInline, silent: bool) -> bool:
-    """The inline rule of `[2]`: plain digits in brackets that count one of the citations."""
+    """Parse `[2]` as an inline rule: digits in brackets that count one of the citations."""
     end = state.src.find("]", state.pos, state.pos + 5)
     digits = state.src[state.pos + 1 : end]
     if state.src[state.pos] != "[" or end < 0 or not (digits.isascii() and digits.isdecimal()):
@@ -79,53 +84,63 @@ def _button(
 ) -> str:
     del renderer, options
     number = int(tokens[index].content)
-    spoken = escape(label(number, env["citations"][number - 1]))
-    attributes = f'type="button" class="cite" data-n="{number}" aria-label="{spoken}"'
+    aloud = escape(label(number, env["citations"][number - 1]))
+    attributes = f'type="button" class="cite" data-n="{number}" aria-label="{aloud}"'
     return f"<button {attributes}>{number}</button>"
 
 
 def _table_open(*_: Any) -> str:
-    return '<div class="table" role="group" tabindex="0" aria-label="Table"><table>'
+    name = escape(message("thread.table"))
+    return f'<div class="table" role="group" tabindex="0" aria-label="{name}"><table>'
 
 
 def _table_close(*_: Any) -> str:
     return "</table></div>"
 
 
-def _lower_headings(state: Any) -> None:
-    """Headings stand below those of the page."""
+def lower_headings(state: Any) -> None:
+    """Demote headings below those of the page."""
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
 
 
-def _align_by_class(state: Any) -> None:
-    """Alignment as a class, since the page allows no inline style."""
+def align_by_class(state: Any) -> None:
+    """Replace inline alignment by a class, because the page allows no inline style."""
     for token in state.tokens:
         if "right" in str(token.attrs.pop("style", "")):
             token.attrs["class"] = "number"
 
 
-def _mark_titles(state: Any) -> None:
-    """A paragraph that is nothing but bold, such as a document's title above its quotes, gets a
-    class of its own."""
+def mark_titles(state: Any) -> None:
+    """Give classes to the line that answers and to the headings above quotes."""
     for opening, inline in pairwise(state.tokens):
         if opening.type != "paragraph_open":
             continue
         children = [child for child in inline.children or () if child.content or child.nesting]
-        if _types(children) == ["strong_open", "text", "strong_close"]:
+        types = _types(children)
+        if types[-2:] == ["strong_close", "citation"] and types[0] == "strong_open":
+            opening.attrs["class"] = "leads"
+        elif types == all_in("em") and is_message(inline.content[1:-1], *REST):
+            opening.attrs["class"] = "rest"
+        elif types in (all_in("strong"), all_in("em")):
             opening.attrs["class"] = "from"
 
 
-def _markers_into_tables(state: Any) -> None:
-    """Markers that stand alone below a table move into its last cell: they prove its last row."""
+def all_in(mark: str) -> list[str]:
+    return [f"{mark}_open", "text", f"{mark}_close"]
+
+
+def markers_into_tables(state: Any) -> None:
+    """Move markers that stand alone below a table into its last cell, because they cite its last
+    row."""
     tokens: list[Token] = []
     for token in state.tokens:
         tokens.append(token)
         if _types(tokens[-4:]) != _PARAGRAPH_BELOW_TABLE:
             continue
         markers = tokens[-2].children or []
-        cell = _last_inline(tokens[:-4])
+        cell = last_inline(tokens[:-4])
         if cell and markers and set(_types(markers)) <= {"citation", "softbreak"}:
             space = Token("text", "", 0, content="\N{NO-BREAK SPACE}")
             cell.children = [*(cell.children or ()), space, *markers]
@@ -133,23 +148,23 @@ def _markers_into_tables(state: Any) -> None:
     state.tokens = tokens
 
 
-def _last_inline(tokens: Sequence[Token]) -> Token | None:
+def last_inline(tokens: Sequence[Token]) -> Token | None:
     for token in reversed(tokens):
         if token.type == "inline":
             return token
     return None
 
 
-def _join_tables(state: Any) -> None:
-    """Tables one after the other under the same header become one."""
+def join_tables(state: Any) -> None:
+    """Join adjacent tables with the same header."""
     tokens: list[Token] = []
     header = ""
     position = 0
     while position < len(state.tokens):
         token = state.tokens[position]
         if token.type == "table_open":
-            end = _header_end(state.tokens, position)
-            own_header = _header_text(state.tokens[position:end])
+            end = header_end(state.tokens, position)
+            own_header = header_text(state.tokens[position:end])
             has_rows = _types(state.tokens[end + 1 : end + 2]) == ["tbody_open"]
             if has_rows and own_header == header and _types(tokens[-2:]) == _TABLE_END:
                 del tokens[-2:]
@@ -161,15 +176,15 @@ def _join_tables(state: Any) -> None:
     state.tokens = tokens
 
 
-def _header_end(tokens: Sequence[Token], start: int) -> int:
-    """Where the header of the table that begins at `start` is closed."""
+def header_end(tokens: Sequence[Token], start: int) -> int:
+    """Return where the header of the table that begins at `start` ends."""
     end = start
     while tokens[end].type != "thead_close":
         end += 1
     return end
 
 
-def _header_text(tokens: Sequence[Token]) -> str:
+def header_text(tokens: Sequence[Token]) -> str:
     return "|".join(token.content for token in tokens if token.type == "inline")
 
 
@@ -178,11 +193,11 @@ def _types(tokens: Sequence[Token]) -> list[str]:
 
 
 _RULES = (
-    _lower_headings,
-    _align_by_class,
-    _mark_titles,
-    _markers_into_tables,
-    _join_tables,
+    lower_headings,
+    align_by_class,
+    mark_titles,
+    markers_into_tables,
+    join_tables,
 )
 
 

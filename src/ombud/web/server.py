@@ -2,8 +2,8 @@
 
 import asyncio
 import importlib.metadata
+import math
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -22,33 +22,46 @@ from ombud.channels import (
     CpuBudget,
     completions,
     mounted_mcp,
+    opened_slack,
     opened_teams,
+    responses,
+    slack_events,
     teams_messages,
 )
 from ombud.errors import SetupError
 from ombud.web import api, doorway, pages
 from ombud.web.access import AccessControl, owner_of
-from ombud.web.admin import content, tuning
+from ombud.web.admin import content, directory, grouping, tuning
 from ombud.web.admin import running as running_pages
 from ombud.web.documents import shelf
-from ombud.web.guard import LARGEST_MESSAGE, Failures, RequestGuard, SecurityHeaders, is_loopback
-from ombud.web.lab import annotating, bench, drilldown
+from ombud.web.guard import (
+    LARGEST_MESSAGE,
+    EndsInFlight,
+    Failures,
+    InFlight,
+    RequestGuard,
+    SecurityHeaders,
+    SubPath,
+    is_loopback,
+)
+from ombud.web.lab import annotating, bench, datasets, drilldown, production
+from ombud.web.layout import PageLanguage
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
 from ombud.web.live.lifespan import running
 from ombud.web.live.secrets import key_of
-from ombud.web.logs import write_json
 from ombud.web.metrics import Meters, RequestMeter
 from ombud.web.metrics import router as metrics_router
 from ombud.web.problems import MEDIA, answer_errors
 from ombud.web.traces import RequestTracer, answer_spans, open_tracing
 
+LAB_PAGES = (annotating, bench, datasets, drilldown, production)
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
-KEPT_OPEN = 75
+KEEP_ALIVE_SECONDS = 75
 """Seconds that a connection stays open between two requests: longer than clients keep theirs, so
 that none is closed under a question (with uvicorn's 5, two of 400 in a burst of 200 people)."""
-GRACE = 5
-"""Seconds that running answers get when the server stops."""
+GRACE = 20.0
+"""Seconds that running answers get when the server stops; orchestrators kill after 30."""
 WAIT = 20.0
 """Seconds from a request's first byte, or from the opening of the connection, to its last one."""
 SLOWEST = 10_000
@@ -56,8 +69,9 @@ SLOWEST = 10_000
 
 
 def create_app(workspace: Workspace) -> FastAPI:
-    """The HTTP application of a workspace. It never loads anything from another host, not even its
-    own manual."""
+    """Create the HTTP application of a workspace. It loads nothing from another host, not even its
+    manual."""
+    root = urlsplit(workspace.settings.server.public_url).path
     app = FastAPI(
         title="ombud",
         summary=SUMMARY,
@@ -65,34 +79,39 @@ def create_app(workspace: Workspace) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=running,
+        servers=[{"url": root}] if root else None,
     )
     app.state.workspace = workspace
     limits = workspace.settings.server
     budget = CpuBudget(limits.person_cpu_seconds)
     app.state.places = AskingPlaces(limits.concurrency, budget)
-    app.state.meters = Meters(workspace)
+    app.state.meters = Meters(workspace, app.state.places)
     app.state.callers = callers.Callers(workspace)
     app.state.throttle = signing_in.Throttle()
     if workspace.settings.server.metrics:
         app.include_router(metrics_router)
     app.include_router(api.router)
     app.include_router(completions)
+    app.include_router(responses)
     app.state.mcp = mounted_mcp(workspace)
     if app.state.mcp:
         app.router.routes.extend(app.state.mcp.routes)
+    app.include_router(slack_events)
+    app.state.slack = opened_slack(workspace, app.state.places)
     app.include_router(teams_messages)
     app.state.teams = opened_teams(workspace, app.state.places)
     if app.state.teams:
         app.state.agent_configuration = app.state.teams.configuration  # the SDK looks for it here
     app.include_router(pages.router)
-    for part in (annotating, doorway, bench, drilldown, content, running_pages, tuning):
+    for part in (*LAB_PAGES, doorway, content, running_pages, grouping, directory, tuning):
         app.include_router(part.router)
     app.include_router(shelf.router)
+    app.state.scim = directory.opened_scim(workspace)
     for part in (employee, advisor, socket_routes):
         app.include_router(part.router)
     answer_errors(app)
     server = workspace.settings.server
-    app.add_middleware(AccessControl, known=app.state.callers)
+    app.add_middleware(AccessControl, accounts=app.state.callers)
     app.add_middleware(Failures)
     app.add_middleware(
         RequestGuard,
@@ -100,29 +119,35 @@ def create_app(workspace: Workspace) -> FastAPI:
         public_host=urlsplit(server.public_url).netloc,
         owner=key_of if app.state.callers.is_open else partial(owner_of, app.state.callers),
         requests_per_minute=server.requests_per_minute,
-        person_per_minute=server.person_requests_per_minute,
-        burst=server.burst,
-        messages_per_minute=server.messages_per_minute,
+        # Half of what an address may: whoever floods leaves as much to the others behind it.
+        person_per_minute=math.ceil(server.requests_per_minute / 2),
+        burst=max(1, 2 * server.requests_per_minute),
+        messages_per_minute=server.requests_per_minute,
     )
+    app.add_middleware(PageLanguage, otherwise=workspace.settings.general.language)
     app.add_middleware(SecurityHeaders, embed_origins=server.embed_origins)
+    if root:
+        app.add_middleware(SubPath, root=root)
     app.add_middleware(GZipMiddleware, minimum_size=600)
     workspace.listeners.append(app.state.meters.hear)
+    app.state.in_flight = InFlight()
+    app.add_middleware(EndsInFlight, in_flight=app.state.in_flight)
     app.add_middleware(RequestMeter, meters=app.state.meters)
     app.state.tracing = open_tracing(app.version)
     if app.state.tracing:
         tracer = app.state.tracing.get_tracer("ombud")
         app.add_middleware(RequestTracer, tracer=tracer)
         workspace.listeners.append(answer_spans(tracer))
-    _describe_problems(app)
+    describe_problems(app)
     return app
 
 
 def prepare(
     workspace: Workspace, host: str, port: int, on_ready: Callable[[str], None] | None = None
 ) -> tuple[uvicorn.Server, socket.socket]:
-    """A server with its socket already bound; `run(sockets=[...])` runs it. Raises SetupError when
-    it cannot listen."""
-    _check_reach(workspace, host)
+    """Return a server with its socket already bound; `run(sockets=[...])` runs it. Raises
+    SetupError if it cannot listen."""
+    check_reach(workspace, host)
     app = create_app(workspace)
     listening = _bind("127.0.0.1" if host == "localhost" else host, port)
     name = f"[{host}]" if ":" in host else host
@@ -132,8 +157,8 @@ def prepare(
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=GRACE,
-        timeout_keep_alive=KEPT_OPEN,
+        timeout_graceful_shutdown=math.ceil(GRACE) + 5,  # by then they have ended
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         # Where nobody stands in front, a client that names another address would have a rate of
         # its own.
         proxy_headers=bool(workspace.settings.server.trusted_proxies),
@@ -143,7 +168,8 @@ def prepare(
         ws_max_size=LARGEST_MESSAGE,
     )
     url = f"http://{name}:{listening.getsockname()[1]}"
-    return _Server(config, lambda: on_ready(url) if on_ready else None), listening
+    ready = lambda: on_ready(url) if on_ready else None  # noqa: E731
+    return _Server(config, ready, app.state.in_flight), listening
 
 
 def serve(
@@ -154,8 +180,6 @@ def serve(
 
     Prints nothing; `on_ready` gets the address once it answers. Port 0 picks a free one.
     """
-    if workspace.settings.server.log == "json":
-        write_json(sys.stderr)
     server, listening = prepare(workspace, host, port, on_ready)
     with listening:
         # Models and index are opened now and not by the first question; what is wrong with them is
@@ -166,8 +190,8 @@ def serve(
         server.run(sockets=[listening])
 
 
-def _check_reach(workspace: Workspace, host: str) -> None:
-    """Raises SetupError where others could reach it without saying who they are."""
+def check_reach(workspace: Workspace, host: str) -> None:
+    """Raise SetupError if others could reach it without signing in."""
     if is_loopback(f"[{host}]" if ":" in host else host):
         return
     if workspace.settings.identity.kind == "none":
@@ -209,7 +233,7 @@ class PatientProtocol(H11Protocol):
             self._wait(WAIT)
 
     def on_response_complete(self) -> None:
-        """What came of another request while this one was answered may be a part of it."""
+        """Handle the part of another request that may have arrived during this one."""
         super().on_response_complete()
         if self._timer is None and self._is_half_sent():
             self._begin()
@@ -234,7 +258,8 @@ class PatientProtocol(H11Protocol):
             self.transport.close()
 
     def _is_half_sent(self) -> bool:
-        """Whether the client has the word: nothing came yet, or a part of a head or of a body."""
+        """Tell whether the client still has to send: nothing came yet, or part of a head or
+        body."""
         theirs = self.conn.their_state
         if theirs is h11.SEND_BODY:
             return True
@@ -243,14 +268,23 @@ class PatientProtocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], in_flight: InFlight
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._in_flight = in_flight
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let running answers end by themselves first, then with 503."""
+        ending = asyncio.get_running_loop().call_later(GRACE, self._in_flight.end_all)
+        await super().shutdown(sockets)
+        ending.cancel()
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -272,13 +306,13 @@ def _bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _describe_problems(app: FastAPI) -> None:
+def describe_problems(app: FastAPI) -> None:
     """Let the OpenAPI description name the media type that errors really have."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
-            for response in _error_responses(plain()):
+            for response in error_responses(plain()):
                 # Under the media type of the route's own answers.
                 schema = response["content"].pop(next(iter(response["content"])))
                 response["content"] = {MEDIA: schema}
@@ -287,7 +321,7 @@ def _describe_problems(app: FastAPI) -> None:
     app.openapi = described  # type: ignore[method-assign]
 
 
-def _error_responses(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def error_responses(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for path in description["paths"].values():
         for operation in path.values():
             for status, response in operation["responses"].items():

@@ -52,7 +52,7 @@ def _country(written: str) -> str | None:
         raise ValueError(f"{unknown} {unknown.hint}") from unknown
 
 
-def _iso_day(value: Any) -> Any:
+def iso_day(value: Any) -> Any:
     if isinstance(value, date) or (
         isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value)
     ):
@@ -70,7 +70,7 @@ def _words(text: str) -> str:
     return text
 
 
-def _known_fields(plan: dict[str, Any]) -> dict[str, Any]:
+def check_fields(plan: dict[str, Any]) -> dict[str, Any]:
     try:
         merge_plan(plan)
     except BadSetting as wrong:  # in a request it is the client's mistake, not one of the set-up
@@ -80,11 +80,13 @@ def _known_fields(plan: dict[str, Any]) -> dict[str, Any]:
 
 Country = Annotated[str, Field(max_length=80), AfterValidator(_country)]
 """ISO 3166 alpha-2, in either case, or the name in whichever language; empty is none."""
-PlanFields = Annotated[dict[str, Any], AfterValidator(_known_fields)] | None
+PlanFields = Annotated[dict[str, Any], AfterValidator(check_fields)] | None
 Key = Annotated[str, AfterValidator(_uuid), WithJsonSchema({"type": "string", "format": "uuid"})]
 """UUID of the sender."""
-Day = Annotated[date, BeforeValidator(_iso_day)]
-Asked = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION), AfterValidator(_words)]
+Day = Annotated[date, BeforeValidator(iso_day)]
+QuestionText = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_QUESTION), AfterValidator(_words)
+]
 Name = Annotated[str, Field(max_length=200)]
 Annotations = Annotated[tuple[Annotation, ...], Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
@@ -118,7 +120,7 @@ class Turn(Shape):
 
 
 class SearchIn(Shape):
-    query: Asked
+    query: QuestionText
     person: PersonIn = PersonIn()
     k: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
     mode: Mode | None = None
@@ -153,7 +155,7 @@ class EvidenceIn(Shape):
     annotations: Annotations = ()
 
     def noun(self, rank: int) -> Hit:
-        """rank: from 1; scores as it where it has none."""
+        """Convert to a hit. rank: from 1; it is the score if there is none."""
         name = self.chunk_id or f"supplied-{rank}"
         fields = self.model_dump(include=set(Chunk.model_fields))
         fields |= {
@@ -168,7 +170,7 @@ class EvidenceIn(Shape):
 
 
 class AskIn(Shape):
-    question: Asked
+    question: QuestionText
     person: PersonIn = PersonIn()
     plan: PlanFields = None
     """Fields of Plan to set for this answer."""
@@ -192,9 +194,9 @@ class AskIn(Shape):
         return self
 
     def hits(self) -> tuple[Hit, ...]:
-        """The supplied passages, best first."""
-        given = self.evidence or ()
-        return tuple(passage.noun(rank) for rank, passage in enumerate(given, start=1))
+        """Return the supplied passages, best first."""
+        supplied = self.evidence or ()
+        return tuple(passage.noun(rank) for rank, passage in enumerate(supplied, start=1))
 
 
 class FeedbackIn(Shape):
@@ -352,7 +354,7 @@ def reader(
     grade: Name | None = None,
     contract: Name | None = None,
 ) -> Person:
-    """Who reads, from the query of an address."""
+    """Return the person that the query of an address describes."""
     return PersonIn(
         country=country, roles=role, groups=group, grade=grade, contract=contract
     ).noun()

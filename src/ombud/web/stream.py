@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 
 from ombud.channels import OwnPlace
 from ombud.types import Answer
-from ombud.web.logs import told
+from ombud.web.logs import describe_error
 from ombud.web.problems import problem
 
 Event = tuple[str, dict[str, Any]]
@@ -28,10 +28,8 @@ logger = logging.getLogger(__name__)
 
 
 async def events(work: Work, place: OwnPlace) -> AsyncGenerator[Event, None]:
-    """`status`, `claim` and at last `answer` or `error`.
-
-    What goes wrong before the first event is raised, so that it can be an HTTP error. Whoever
-    closes the generator cancels the work."""
+    """Yield `status`, `claim` and at last `answer` or `error`. An error before the first event is
+    raised, so that it becomes an HTTP error; closing the generator cancels the work."""
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event | Exception]()
 
     def on_event(name: str, data: dict[str, Any]) -> None:
@@ -48,16 +46,16 @@ async def events(work: Work, place: OwnPlace) -> AsyncGenerator[Event, None]:
         except Exception as error:  # noqa: BLE001 - handed on to the reader of the queue
             loop.call_soon_threadsafe(queue.put_nowait, error)
 
-    task, spoken = asyncio.create_task(run()), False
+    task, has_begun = asyncio.create_task(run()), False
     try:
         while True:
             event = await queue.get()
             if isinstance(event, Exception):
-                if not spoken:
+                if not has_begun:
                     raise event
-                logger.error("The answer failed in mid-stream\n%s", told(event))
+                logger.error("The answer failed in mid-stream\n%s", describe_error(event))
                 event = ("error", problem(event).model_dump())
-            spoken = True
+            has_begun = True
             yield event
             if event[0] in {"answer", "error"}:
                 return
@@ -66,7 +64,7 @@ async def events(work: Work, place: OwnPlace) -> AsyncGenerator[Event, None]:
 
 
 async def respond(stream: AsyncGenerator[Event, None]) -> StreamingResponse:
-    """The stream as server-sent events; an error that comes first is raised instead."""
+    """Respond with server-sent events; an error before the first event is raised."""
     first = await anext(stream)
     return StreamingResponse(_lines(first, stream), media_type="text/event-stream")
 
@@ -95,8 +93,7 @@ def _line(event: Event) -> str:
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
-    """The result of the work; None when the client went away first, and then the work is
-    cancelled."""
+    """Return the result of the work; None if the client disconnected, which cancels the work."""
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)

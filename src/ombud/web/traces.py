@@ -27,8 +27,8 @@ QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 def open_tracing(version: str) -> "TracerProvider | None":
-    """Who sends the spans; None where the environment names nobody, or the extra is missing, which
-    is said in the log."""
+    """Return what sends the spans; None if the environment configures nobody, or the extra is
+    missing, which is logged."""
     if not any(os.environ.get(name) for name in ENDPOINTS):
         return None
     try:
@@ -85,8 +85,8 @@ class RequestTracer:
 
 
 def answer_spans(tracer: Tracer) -> Callable[[Answer], None]:
-    """Hears of an answer once it is given, and writes down how its time was spent. Its steps stand
-    one after another; some of them ran side by side."""
+    """Record the spans of an answer after it is given. Steps are laid end to end, though some ran
+    in parallel."""
 
     def hear(answer: Answer) -> None:
         steps = dict(answer.trace.seconds)
@@ -105,17 +105,17 @@ def answer_spans(tracer: Tracer) -> Callable[[Answer], None]:
 
 
 def _facts(answer: Answer) -> dict[str, Any]:
-    told = answer.trace
+    trace = answer.trace
     facts: dict[str, Any] = {
         "ombud.outcome": answer.outcome,
         "ombud.action": answer.action,
-        "ombud.path": told.path,
+        "ombud.path": trace.path,
         "ombud.citations": len(answer.citations),
-        "ombud.degraded": list(told.degraded),
-        "ombud.index_version": told.index_version,
-        "gen_ai.usage.input_tokens": told.tokens_in,
-        "gen_ai.usage.output_tokens": told.tokens_out,
+        "ombud.degraded": list(trace.degraded),
+        "ombud.index_version": trace.index_version,
+        "gen_ai.usage.input_tokens": trace.tokens_in,
+        "gen_ai.usage.output_tokens": trace.tokens_out,
     }
-    if told.model:
-        facts["gen_ai.request.model"] = told.model
+    if trace.model:
+        facts["gen_ai.request.model"] = trace.model
     return facts

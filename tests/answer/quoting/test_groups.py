@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.answer.quoting.meant_for import is_for_others, named_groups
+from ombud.answer.quoting.groups import favour_groups
 from ombud.answer.quoting.spans import candidate_spans
 from ombud.types import Chunk, Evidence, Hit, Person, Question
 
@@ -10,6 +10,10 @@ HOURS = "Your hours are worked out by the month."
 
 
 def for_others(section: str, question: Question) -> bool:
+    return weighed(section, question) < 0.5
+
+
+def weighed(section: str, question: Question) -> float:
     chunk = Chunk(
         id="a",
         document_id="d",
@@ -21,7 +25,8 @@ def for_others(section: str, question: Question) -> bool:
         end=len(HOURS),
     )
     span = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=1.0),)))[0]
-    return is_for_others(span, named_groups(question))
+    (favoured,) = favour_groups([span._replace(score=0.5)], question)
+    return favoured.score
 
 
 @pytest.mark.parametrize(
@@ -45,3 +50,8 @@ def test_who_names_the_group_is_of_it(text: str) -> None:
 def test_a_contract_names_it_too() -> None:
     asker = Person(contract="part-time")
     assert not for_others("Part-timers", Question(text="How many days?", asker=asker))
+
+
+def test_a_section_for_a_group_that_is_named_comes_first() -> None:
+    question = Question(text="how much leave do part-timers have")
+    assert weighed("Part-timers", question) > weighed("How much leave you have", question)

@@ -15,7 +15,7 @@ from ombud.ingest import sync_sources
 from ombud.types import Answer, Person, Question
 
 SAMPLE = Path(__file__).parents[3] / "sample"
-FLAGS = {"models": {"embedder": "none"}}
+FLAGS = {"models": {"embedder": "none"}, "plan": {"abstain": 0.4}}
 DAY = date(2027, 1, 1)
 PAGES = {
     "de": "ombud.yaml urlaub.md reisekosten-de.md arbeitszeit.html",

@@ -27,6 +27,7 @@ from ombud.app import (
 )
 from ombud.errors import BadRequest, SourceError
 from ombud.index import blocking
+from ombud.messages import message
 from ombud.store import document_entries, list_documents
 from ombud.types import Case, Passage, Person, Question
 
@@ -120,8 +121,8 @@ def test_answers_that_are_no_longer_given_say_no(handbook: Workspace, rewrite: W
     (change,) = made.found.answers
     assert change.kind == "refused"
     assert made.reasons == (
-        "1 answer newly refused; 0 allowed (publish.refused).",
-        "1 case right now and wrong with the drafts (publish.gate_fall).",
+        message("admin.check_refused", count=1, most=0),
+        message("admin.check_fell", count=1),
     )
     assert [case.id for case in made.found.revise] == ["buying"]
 
@@ -131,7 +132,7 @@ def test_rules_of_the_settings_decide(handbook: Workspace, rewrite: Write) -> No
     draft = rewrite(TRAVEL, ("EUR 40 a day", "EUR 45 a day"))
     made = check(strict, [draft], cases=[MEALS], made=0)
     strict.close()
-    assert made.reasons == ("1 answer with other figures; 0 allowed (publish.figures).",)
+    assert made.reasons == (message("admin.check_figures", count=1, most=0),)
 
 
 def test_rules_can_be_let_go(handbook: Workspace, rewrite: Write) -> None:

@@ -27,6 +27,7 @@ from ombud.app import (
     undo_publication,
 )
 from ombud.errors import BadRequest, LabError, NotFound
+from ombud.messages import message
 from ombud.store import find_document, read_head, read_links, verify_chain
 
 TRAVEL = "global/work/travel-2026.md"
@@ -92,14 +93,14 @@ def test_nothing_is_published_without_a_check_of_just_these_bytes(
     handbook: Workspace, draft: Path
 ) -> None:
     before = tree(handbook.home / "handbook")
-    with pytest.raises(LabError, match="were not checked as they are"):
+    with pytest.raises(LabError, match=message("admin.error_check_outdated")):
         publish_drafts(handbook, [draft], ON)
     assert check(handbook, draft)
     other_day = DraftChoices(on=DAY + timedelta(days=1))
-    with pytest.raises(LabError, match="were not checked as they are"):
+    with pytest.raises(LabError, match=message("admin.error_check_outdated")):
         publish_drafts(handbook, [draft], other_day)
     draft.write_text(draft.read_text() + "\nOne more word.\n")
-    with pytest.raises(LabError, match="were not checked as they are"):
+    with pytest.raises(LabError, match=message("admin.error_check_outdated")):
         publish_drafts(handbook, [draft], ON)
     assert tree(handbook.home / "handbook") == before
     assert list_publications(handbook) == []
@@ -114,7 +115,7 @@ def test_a_check_holds_no_longer_when_other_documents_have_changed(
     with pytest.raises(BadRequest, match="changes that no sync has taken in: handbook/gb/annual"):
         publish_drafts(handbook, [draft], ON)
     sync_all(handbook)
-    with pytest.raises(LabError, match="were not checked as they are"):
+    with pytest.raises(LabError, match=message("admin.error_check_outdated")):
         publish_drafts(handbook, [draft], ON)
 
 
@@ -246,7 +247,7 @@ def test_a_publication_that_was_killed_is_taken_back_by_the_next_command(
     before = tree(handbook.home / "handbook")
     killed(handbook.home, draft, step)
     assert tree(handbook.home / "handbook") != before
-    with pytest.raises(LabError, match="were not checked"):
+    with pytest.raises(LabError, match=message("admin.error_check_outdated")):
         publish_drafts(handbook, [draft], ON)
     assert tree(handbook.home / "handbook") == before
     assert [found.state for found in list_publications(handbook)] == ["undone"]
@@ -288,16 +289,16 @@ def test_the_commands(handbook: Workspace, draft: Path, tmp_path: Path) -> None:
     home = handbook.home
     refused = run(home, "publish", draft, "--on", DAY)
     assert refused.code == 1
-    assert "ombud lab check" in refused.err
+    assert "ombud publish --check" in refused.err
     html, text = tmp_path / "check.html", tmp_path / "check.md"
     options = ("--on", DAY, "--made", 2, "--country", "FR")
-    done = run(home, "lab", "check", draft, *options, "--html", html, "--markdown", text)
+    done = run(home, "publish", "--check", draft, *options, "--html", html, "--markdown", text)
     assert done.code == 0, done.err
     assert "in place of handbook/global/work/travel-2026.md" in done.out
     assert done.out.rstrip().endswith("Go.")
     assert html.read_text().startswith("<!doctype html>")
     assert text.read_text().startswith("# Go")
-    told = run(home, "lab", "check", draft, *options, "--json").json
+    told = run(home, "publish", "--check", draft, *options, "--json").json
     assert told["go"] is True
     assert told["questions"] == sum(told["counts"].values())
     published = run(home, "publish", draft, "--on", DAY, "--json").json
@@ -311,6 +312,6 @@ def test_a_check_that_says_no_exits_with_1(handbook: Workspace, rewrite: Write) 
     file = handbook.home / "ombud.toml"
     file.write_text(file.read_text(encoding="utf-8") + "\n[publish]\nfigures = 0\n")
     draft = rewrite("us/parental-leave.md", ("12 weeks", "10 weeks"))
-    said = run(handbook.home, "lab", "check", draft, "--on", DAY, "--made", 2)
+    said = run(handbook.home, "publish", "--check", draft, "--on", DAY, "--made", 2)
     assert said.code == 1
     assert "0 allowed (publish.figures)" in said.out

@@ -9,7 +9,8 @@ from lab.keeping import said, told
 from lab.makers import case
 from ombud.app import DraftChoices, QuestionChoices, Workspace, check_drafts, publish_drafts
 from ombud.errors import LabError
-from ombud.lab import cases_text, criteria_set, read_run, read_sheet, sheet_text
+from ombud.lab import cases_text, criteria_set, read_run
+from ombud.lab.people.ratings import read_sheet, sheet_text
 from ombud.types import Person
 
 ON = DraftChoices(on=DAY)
@@ -52,7 +53,7 @@ def test_drafts_are_published_once_people_said_go(
     assert check_drafts(waiting, [draft], ON, QuestionChoices(made=1, countries=("FR",))).go
     with pytest.raises(LabError, match="was not held on these drafts"):
         publish_drafts(waiting, [draft], ON)
-    words = ("round", folder, "--topic", "meals", "--n", "20", "--from", home / "past.jsonl")
+    words = ("round", folder, "--topic", "meals", "--sample", "20", "--from", home / "past.jsonl")
     run = told(home, *words, "--raters", "ann,bob", "--draft", draft, "--on", str(DAY))["run"]
     answers = [
         seen.answer.text for seen in read_run(waiting.store, run).observations if seen.answer

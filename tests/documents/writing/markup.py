@@ -139,6 +139,13 @@ def html(elements: Elements) -> bytes:
     return f"<!DOCTYPE html><html><head>{page}</html>".encode()
 
 
+def xhtml(elements: Elements) -> bytes:
+    head = "<head><title>Rules</title></head>"
+    body = Html().body(elements).replace('"></p>', '"/></p>')  # of pictures
+    page = f'<html xmlns="http://www.w3.org/1999/xhtml">{head}<body>{body}</body></html>'
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{page}'.encode()
+
+
 def book(elements: Elements) -> bytes:
     """An electronic book of one chapter."""
     place = '<rootfile full-path="book.opf" media-type="application/oebps-package+xml"/>'
@@ -220,17 +227,17 @@ def csv_file(elements: Elements) -> bytes:
 
 def _lines(element: Element) -> Iterator[list[str]]:
     if isinstance(element, Paragraph):
-        yield [_letters(element.pieces)]
+        yield [letters(element.pieces)]
         return
     if not isinstance(element, Table) or element.hidden_row >= 0 or element.hidden_column >= 0:
         raise ImpossibleFault
     if element.caption or element.broken_before or not all(map(_is_plain, element.rows)):
         raise ImpossibleFault
     for cells in element.rows:
-        yield [_letters(cell.pieces) for cell in cells]
+        yield [letters(cell.pieces) for cell in cells]
 
 
-def _letters(pieces: tuple[Piece, ...]) -> str:
+def letters(pieces: tuple[Piece, ...]) -> str:
     """Raised figures are letters of their own; nothing else of a look is."""
     words = ""
     for piece in pieces:

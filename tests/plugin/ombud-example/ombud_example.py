@@ -68,7 +68,7 @@ def count_sentences(observation: Observation, metric: Metric, instruments: Instr
     """Sentences of the answer."""
     if observation.answer is None:
         return Undefined("no answer was asked for")
-    return float(len(re.findall(r"[.!?](?:\s|$)", observation.answer.text)))
+    return float(len(re.findall(r"[.!?][*_]*(?:\s|$)", observation.answer.text)))
 
 
 SENTENCES = Measure(count_sentences, "sentences of the answer", better="neither", unit="sentences")

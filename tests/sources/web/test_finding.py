@@ -216,7 +216,7 @@ def test_sign_in_pages_are_no_documents_and_what_is_behind_is_named(
     site: Site, tmp_path: Path
 ) -> None:
     notice = "<p>" + "Use of this system is watched. " * 30
-    site.page("/", "front", "/pay", "/bonus?year=1", "/plain", "/leave", "/sso")
+    site.page("/", "front", "/pay", "/bonus?year=1", "/plain", "/name", "/leave", "/sso")
     site.moved("/pay", "/login?next=/pay")
     site.moved("/bonus?year=1", f"/login?next={site.url}/bonus%3Fyear%3D1")
     site.send("/login?next=/pay", LOGIN + notice, "text/html")
@@ -224,6 +224,8 @@ def test_sign_in_pages_are_no_documents_and_what_is_behind_is_named(
         (LOGIN + notice).encode(), headers=HTML
     )
     site.send("/plain", LOGIN, "text/html")
+    name_first = "<h1>Sign in</h1><form><input type=email autocomplete='username webauthn'></form>"
+    site.send("/name", name_first, "text/html")
     site.moved("/sso", "https://sso.test/?back=/sso")
     site.send("/closed", "", status=403)
     # A box to sign in beside a rule, or above it, makes no sign-in page of it.
@@ -236,6 +238,7 @@ def test_sign_in_pages_are_no_documents_and_what_is_behind_is_named(
     )
     assert "sign" in left_out["/pay"]
     assert "sign-in page" in left_out["/plain"]
+    assert "sign-in page" in left_out["/name"]
     assert "sso.test" in left_out["/sso"]
     assert "403" in left_out["/closed"]
 
@@ -254,6 +257,8 @@ def test_an_address_that_names_where_it_came_from_is_no_sign_in_page_by_itself(
     [
         "<div id=root></div><script src=/app.js></script>",
         "<app-root>Loading…</app-root><script src=/app.js></script>",
+        "<header><a href=/>Home</a></header><div id=root></div><footer>Acme</footer>"
+        "<script src=/app.js></script>",
         "<noscript>You need to enable JavaScript to run this app.</noscript>"
         "<div class=splash><p>Loading…</p></div><script src=/app.js></script>",
     ],

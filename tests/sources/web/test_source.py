@@ -468,7 +468,7 @@ def test_each_page_is_fetched_once_and_its_bytes_are_gone_afterwards(
 def test_a_page_whose_bytes_are_not_at_hand_is_fetched_again(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "MOST_KEPT", 10)
+    monkeypatch.setattr(state, "MAX_BODY_BYTES", 10)
     site.page("/", "front")
     web = source(site, tmp_path)
     (ref,) = web.list()

@@ -22,6 +22,12 @@ from ombud.text import country_list, read_country
         ("Turkey", "TR"),
         ("Chad", "TD"),
         ("Kazakhstan", "KZ"),
+        ("Kasachstan", "KZ"),
+        ("Côte d’Ivoire", "CI"),
+        ("Ivory Coast", "CI"),
+        ("Trinidad and Tobago", "TT"),
+        ("Saint Lucia", "LC"),
+        ("Island", "IS"),
         ("guinea", "GN"),
         ("", ""),
         ("  ", ""),
@@ -35,7 +41,6 @@ def test_names_and_codes_are_read(written: str, code: str) -> None:
 def test_what_is_no_country_is_never_guessed(written: str) -> None:
     with pytest.raises(BadRequest) as refused:
         read_country(written)
-    assert "Great Britain" in refused.value.hint
     assert "GB" in refused.value.hint
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ombud.text import read_range
+from ombud.text.tables import read_range
 
 
 @pytest.mark.parametrize(

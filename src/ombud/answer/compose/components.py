@@ -36,10 +36,11 @@ SETS: dict[str, tuple[str, ...]] = {
 
 
 def switched(components: Sequence[str]) -> dict[str, str]:
-    """Component that is on -> model whose words it has, `` for those of the model that is asked.
+    """Map each component that is on to the model whose words it has, or to the empty string for the
+    words of the model in use.
 
-    `NAME` (then only the named ones are on), `-NAME`, `+NAME`, `NAME=MODEL` and the names of SETS,
-    from left to right. Raises UnknownName."""
+    Entries are read from left to right: `NAME` (then only the named ones are on), `-NAME`, `+NAME`,
+    `NAME=MODEL` and the names of SETS. Raises UnknownName."""
     entries: list[str] = []
     for entry in components:
         entries += SETS.get(entry, (entry,))
@@ -65,20 +66,21 @@ def _is_plain_name(entry: str) -> bool:
 
 
 def check_components(components: Sequence[str], prompts: Path | None = None) -> None:
-    """Raises UnknownName for a component, or for a model that has no words of its own for it."""
+    """Raise UnknownName for an unknown component, or for a model without words of its own for
+    it."""
     for name, model in switched(components).items():
         if not model:
             continue
-        known: set[str] = set()
+        names: set[str] = set()
         for task in TASKS:
-            known.update(variants(task, prompts))
-        if model not in known:
+            names.update(variants(task, prompts))
+        if model not in names:
             raise UnknownName(
                 f"No prompt is written for `{model}`, as in `{name}={model}`.",
-                hint=nearest(model, known),
+                hint=nearest(model, names),
             )
 
 
 def stays(name: str, on: Mapping[str, str]) -> bool:
-    """Whether a section is in the prompt: it is switched on, or cannot be switched."""
+    """Tell whether a section is in the prompt: it is on, or cannot be switched."""
     return name in on or name not in COMPONENTS

@@ -7,26 +7,26 @@ and left out if it fails again."""
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ombud.answer import wording
-from ombud.answer.compose.conditions import DraftFacts, checked_conditions
-from ombud.answer.compose.drafts import MOST_CLAIMS, Draft, DraftClaim, Repair
+from ombud.answer.compose.conditions import MOST_CONDITIONS, DraftFacts, checked_conditions
 from ombud.answer.compose.entailing import Statement, verify
-from ombud.answer.compose.languages import language_problem, with_apology
+from ombud.answer.compose.evidence import join_sections
 from ombud.answer.compose.prompting import PromptValues, build_prompt, connected, fit, labelled
-from ombud.answer.compose.repairing import mended, repair_prompt
+from ombud.answer.compose.repairing import language_problem, mended, repair_prompt, with_apology
 from ombud.answer.compose.streaming import OnClaim, StreamingVerifier
 from ombud.answer.languages.language import written_in
 from ombud.answer.personas.personas import Persona
 from ombud.answer.proof.citing import Composed, Stored, escaped, inert, marked
+from ombud.answer.proof.drafts import MOST_CLAIMS, Draft, DraftClaim, DraftCondition, Repair
 from ombud.answer.proof.proving import TOO_MUCH, Prover
 from ombud.errors import MalformedOutput, ModelError
+from ombud.messages import message
 from ombud.models import Chat, ChatReply
 from ombud.retrieve import ModelUsage, usage_of
 from ombud.text import links_of_words, with_links
@@ -47,14 +47,14 @@ MOST_SUGGESTIONS = 3
 MOST_MISSING = 5
 LONGEST_MISSING = 300
 LONGEST_NOTE = 200
-ASKED_AFTER = 0.02
+READ_AHEAD_AFTER_SECONDS = 0.02
 """Seconds after which the request for a draft has surely been sent."""
 MOST_NOTES = 20
 
 
 @dataclass(frozen=True)
 class CompositionRequest:
-    """What one answer is written from."""
+    """The inputs of one written answer."""
 
     question: Question
     evidence: Evidence
@@ -90,7 +90,7 @@ class WrittenAnswer(NamedTuple):
     reasoning: str = ""
     vague: bool = False
     """The model could not tell what is asked; `suggestions` are what may be meant."""
-    nothing_held: bool = False
+    all_failed: bool = False
     """It made claims, and not one of them passed the check."""
 
 
@@ -102,6 +102,8 @@ class _Checked(NamedTuple):
     """Positions of the claims that failed."""
     missing: tuple[str, ...] = ()
     """Statements of absence that were verified."""
+    conditions: tuple[DraftCondition, ...] = ()
+    """Those that nobody found not to be ones."""
 
     @property
     def supported(self) -> int:
@@ -126,17 +128,22 @@ async def compose_answer(request: CompositionRequest) -> WrittenAnswer:
 
 
 class _Composition:
-    """One answer on its way from its prompt to its checked claims."""
+    """The flow from one prompt to an answer of checked claims."""
 
     def __init__(self, request: CompositionRequest) -> None:
         self.request = request
-        hits, triplets = fit(request.evidence, request.plan.budget_tokens)
-        self.labels = labelled(hits)
+        self.hits, triplets = fit(request.evidence, request.plan.budget_tokens)
+        sections = join_sections(self.hits, request.stored)
+        self.labels = labelled([section.hit for section in sections])
+        members = {section.hit.chunk.id: section.members for section in sections}
+        label_of: dict[str, str] = {}
+        for label, hit in self.labels.items():
+            label_of.update((chunk.id, label) for chunk in members[hit.chunk.id])
         self.prompt = build_prompt(
             PromptValues(
                 question=request.question,
                 labels=self.labels,
-                connections=connected(triplets, self.labels),
+                connections=connected(triplets, label_of),
                 persona=request.persona,
                 organisation=request.organisation,
                 day=request.day,
@@ -148,9 +155,10 @@ class _Composition:
         self.prover = Prover(
             self.labels,
             request.stored,
-            _own_words(request.question),
+            asker_words(request.question),
             organisation=request.organisation,
             asks=request.verifier is not None,
+            members=members,
         )
         self.stream: StreamingVerifier | None = None
         if request.on_claim:
@@ -158,56 +166,57 @@ class _Composition:
         self.deadline = time.monotonic() + request.seconds
         self.replies: list[ChatReply[Any]] = []
         self.prompt_digests = dict(self.prompt.digests)
-        self.degraded = self._prompt_notes()
+        self.degraded = self.prompt_notes()
 
     async def written(self) -> WrittenAnswer:
         is_written = asyncio.Event()
-        reading = asyncio.create_task(self._read_meanwhile(is_written))
+        reading = asyncio.create_task(self.read_meanwhile(is_written))
         try:
             draft = await self._ask()
         finally:
             is_written.set()
             await reading
-        checked = await self._checked(draft)
-        checked = await self._repaired(checked)
+        checked = await self.check_draft(draft)
+        checked = await self.repair_claims(checked)
         draft = checked.draft
         composed = self._composed(checked)
-        if draft.claims and not composed.claims and self._is_noise(draft):
+        if draft.claims and not composed.claims and self.is_noise(draft):
             raise MalformedOutput(
                 "What the model wrote was endless, or not in the language of the documents."
             )
         return WrittenAnswer(
             composed=with_apology(composed, self.request.question.text),
-            outcome=_outcome(checked, composed),
+            outcome=outcome_of(checked, composed),
             spent=self._spent(),
-            evidence=tuple(self.labels.values()),
-            suggestions=shown_questions(draft.suggestions, self.prover),
+            evidence=self.hits,
+            suggestions=supported_questions(draft.suggestions, self.prover),
             missing=checked.missing,
-            conditions=self._conditions(draft),
-            notes=self._notes(checked),
+            conditions=self._conditions(checked.conditions),
+            notes=self.failure_notes(checked),
             degraded=tuple(self.degraded),
-            covers=self._covers(draft, composed),
+            covers=self.covers_of(draft, composed),
             reasoning=draft.reasoning,
             vague=draft.outcome == "vague" and not draft.claims,
-            nothing_held=bool(draft.claims) and not composed.claims,
+            all_failed=bool(draft.claims) and not composed.claims,
         )
 
-    async def _read_meanwhile(self, is_written: asyncio.Event) -> None:
+    async def read_meanwhile(self, is_written: asyncio.Event) -> None:
         """Read what the check compares claims with while the model writes; not before it has been
         asked, for both would wait for Python's lock."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(ASKED_AFTER):
+            async with asyncio.timeout(READ_AHEAD_AFTER_SECONDS):
                 await is_written.wait()
             return
         await asyncio.to_thread(self.prover.read)
 
-    def broken_off(self, shown: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
+    def broken_off(self, streamed: Sequence[DraftClaim], failed: ModelError) -> WrittenAnswer:
         """Return the answer of a model that stopped in the middle: people have read what was shown,
         so that stays."""
-        composed = self._composed(_Checked(Draft(claims=list(shown)), ()))
-        composed = composed._replace(text=f"{composed.text}\n\n{wording.BROKEN_OFF}")
-        claims = "claim" if len(shown) == 1 else "claims"
-        note = f"model: it broke off after {len(shown)} {claims}: {reason(failed)}"
+        composed = self._composed(_Checked(Draft(claims=list(streamed)), ()))
+        notice = message("answer.broken_off", written_in(composed.text, "en"))
+        composed = composed._replace(text=f"{composed.text}\n\n{notice}")
+        claims = "claim" if len(streamed) == 1 else "claims"
+        note = f"model: it broke off after {len(streamed)} {claims}: {reason(failed)}"
         return WrittenAnswer(
             composed=composed,
             outcome="partial",
@@ -216,11 +225,11 @@ class _Composition:
                 self.prompt.digests,
                 price=None,
             ),
-            evidence=tuple(self.labels.values()),
-            degraded=(*self._prompt_notes(), note),
+            evidence=self.hits,
+            degraded=(*self.prompt_notes(), note),
         )
 
-    def _prompt_notes(self) -> list[str]:
+    def prompt_notes(self) -> list[str]:
         return [f"prompt: {note}" for note in self.prompt.notes]
 
     async def _ask(self) -> Draft:
@@ -230,7 +239,7 @@ class _Composition:
             self.prompt.message,
             Draft,
             temperature=self.request.plan.temperature,
-            seconds=self._seconds_left(),
+            seconds=self.seconds_left(),
             on_text=self.stream.feed if self.stream else None,
         )
         draft = reply.value
@@ -239,31 +248,44 @@ class _Composition:
         self.replies.append(reply)
         return draft
 
-    def _seconds_left(self) -> float:
+    def seconds_left(self) -> float:
         return max(0.0, self.deadline - time.monotonic())
 
-    async def _checked(self, draft: Draft) -> _Checked:
+    async def check_draft(self, draft: Draft) -> _Checked:
         """Check every claim by rules, then ask the verifier about those that are open and about
         what the documents are said not to say."""
         claims = draft.claims[:MOST_CLAIMS]
         in_doubt = [claim for claim in claims if self.prover.prove(claim).state == "open"]
-        missing = await self._verified(in_doubt, _absences(draft))
+        absences = draft_absences(draft)
+        conditions = draft.conditions[:MOST_CONDITIONS]
+        confirmed = await self.verify_claims(in_doubt, absences, conditions)
         failing: list[int] = []
         for place, claim in enumerate(draft.claims):
             if place >= MOST_CLAIMS or self.prover.prove(claim).state == "failed":
                 failing.append(place)
-        return _Checked(draft, tuple(failing), missing)
+        return _Checked(
+            draft,
+            tuple(failing),
+            tuple(text for text in absences if text in confirmed),
+            tuple(condition for condition in conditions if condition.statement in confirmed),
+        )
 
-    async def _verified(
-        self, in_doubt: Sequence[DraftClaim], absences: Sequence[str]
-    ) -> tuple[str, ...]:
-        """Settle the claims in doubt by the verifier's verdicts and return the absences that it
-        confirms."""
+    async def verify_claims(
+        self,
+        in_doubt: Sequence[DraftClaim],
+        absences: Sequence[str],
+        conditions: Sequence[DraftCondition],
+    ) -> Set[str]:
+        """Settle open claims by the verifier's verdicts, and return the other statements that may
+        be shown. Without a verdict every condition may, and no statement of absence."""
         verifier = self.request.verifier
+        others = [Statement(text, tuple(self.labels)) for text in absences]
+        others += [Statement(one.statement, (one.passage,)) for one in conditions]
         statements = [Statement(claim.text, tuple(claim.passages)) for claim in in_doubt]
-        statements += [Statement(text, tuple(self.labels)) for text in absences]
+        statements += others
+        unverified = {condition.statement for condition in conditions}
         if verifier is None or not statements:
-            return ()
+            return unverified
 
         def show(place: int) -> None:
             if place < len(in_doubt):
@@ -275,8 +297,9 @@ class _Composition:
             statements,
             self.prover,
             verifier,
-            question=self.request.question.text,
-            seconds=self._seconds_left(),
+            question=self.request.question,
+            day=self.request.day,
+            seconds=self.seconds_left(),
             prompts=self.request.prompts,
             on_verdict=show,
         )
@@ -285,35 +308,38 @@ class _Composition:
             for claim in in_doubt:
                 # A verifier that fails changes nothing of what people get without one.
                 self.prover.settle_by_words(claim)
-            return ()
+            return unverified
         self.replies.append(verified.reply)
         for place, claim in enumerate(in_doubt):
-            self.prover.settle(claim, is_supported=place in verified.supported)
-        confirmed = [place for place in verified.supported if place >= len(in_doubt)]
-        return tuple(absences[place - len(in_doubt)] for place in sorted(confirmed))
+            problem = verified.problems.get(place, "")
+            self.prover.settle(claim, is_supported=place in verified.supported, problem=problem)
+        return {statements[place].text for place in verified.supported if place >= len(in_doubt)}
 
-    async def _repaired(self, checked: _Checked) -> _Checked:
-        """Have failing claims written again, if the second draft is no worse."""
+    async def repair_claims(self, checked: _Checked) -> _Checked:
+        """Ask once for new wording of failing claims, and use it if it is no worse."""
         draft = checked.draft
-        advice = self._advice(checked)
-        if not advice or not self.request.plan.refine or not self._seconds_left():
+        advice = self.advice_for(checked)
+        if not advice or not self.request.plan.refine or not self.seconds_left():
             return checked
         try:
-            repair = await self._ask_again(draft, advice)
+            repair = await self.ask_again(draft, advice)
         except ModelError:
             if not checked.supported:
                 raise
             # What the first draft has is worth more than starting over.
             return checked
-        again = await self._checked(mended(draft, repair, advice))
-        again = again._replace(missing=checked.missing)
+        unverified = mended(draft, repair, advice)
+        again = await self.check_draft(
+            unverified.model_copy(update={"missing": [], "conditions": []})
+        )
+        again = again._replace(missing=checked.missing, conditions=checked.conditions)
         # People may have read the claims of the first draft; in another language than they asked
         # for, any of the second that passes is better.
         is_translated = language_problem(draft, self.request.question.text)
         least = min(1, checked.supported) if is_translated else checked.supported
         return checked if again.supported < least else again
 
-    def _advice(self, checked: _Checked) -> dict[int, str]:
+    def advice_for(self, checked: _Checked) -> dict[int, str]:
         """Return position -> what is wrong, of each claim that is to be written again: all of them
         where they are in the wrong language."""
         claims = checked.draft.claims[:MOST_CLAIMS]
@@ -326,13 +352,14 @@ class _Composition:
                 advice[place] = self.prover.prove(claims[place]).advice
         return advice
 
-    async def _ask_again(self, draft: Draft, advice: Mapping[int, str]) -> Repair:
+    async def ask_again(self, draft: Draft, advice: Mapping[int, str]) -> Repair:
         request = self.request
         prompt = repair_prompt(
             draft,
             advice,
             self.prover,
-            question=request.question.text,
+            question=request.question,
+            day=request.day,
             model=request.chat.name,
             prompts=request.prompts,
         )
@@ -344,7 +371,7 @@ class _Composition:
             prompt.message,
             Repair,
             temperature=request.plan.temperature,
-            seconds=self._seconds_left(),
+            seconds=self.seconds_left(),
         )
         self.replies.append(reply)
         return reply.value
@@ -368,20 +395,19 @@ class _Composition:
                     verdict="derived" if proof.is_derived else "supported",
                 )
             )
-        paragraphs = [_paragraph(claim, citations) for claim in claims]
-        text = "\n\n".join(paragraphs)
-        language = written_in(text, "en")
+        paragraphs = [claim_paragraph(claim, citations) for claim in claims]
+        language = written_in("\n\n".join(paragraphs), "en")
         if claims:
             paragraphs += checked.missing
         if claims and checked.failing:
-            paragraphs.append(wording.left_out(len(checked.failing), language))
+            paragraphs.append(message("answer.left_out", language, count=len(checked.failing)))
         return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
 
-    def _conditions(self, draft: Draft) -> tuple[AnswerCondition, ...]:
-        facts = DraftFacts(_own_words(self.request.question))
-        return checked_conditions(draft.conditions, self.prover, facts)
+    def _conditions(self, conditions: Sequence[DraftCondition]) -> tuple[AnswerCondition, ...]:
+        facts = DraftFacts(asker_words(self.request.question))
+        return checked_conditions(conditions, self.prover, facts)
 
-    def _is_noise(self, draft: Draft) -> bool:
+    def is_noise(self, draft: Draft) -> bool:
         """Tell whether a draft of which nothing passed is noise: then quotes are worth more than a
         denial."""
         languages = {hit.chunk.language for hit in self.labels.values()}
@@ -396,7 +422,7 @@ class _Composition:
         model = self.replies[-1].model
         return spent._replace(model=model, prompts=self.prompt_digests)
 
-    def _covers(self, draft: Draft, composed: Composed) -> dict[str, str]:
+    def covers_of(self, draft: Draft, composed: Composed) -> dict[str, str]:
         cited = composed.cited_chunks
         covers: dict[str, str] = {}
         for source in draft.sources[:MOST_CLAIMS]:
@@ -410,7 +436,7 @@ class _Composition:
                 covers[chunk_id] = line
         return covers
 
-    def _notes(self, checked: _Checked) -> tuple[str, ...]:
+    def failure_notes(self, checked: _Checked) -> tuple[str, ...]:
         """Return why claims were left out, without what they said."""
         notes: list[str] = []
         for place in checked.failing[:MOST_NOTES]:
@@ -420,8 +446,8 @@ class _Composition:
         return tuple(notes)
 
 
-def _paragraph(claim: Claim, citations: Sequence[Citation]) -> str:
-    """A claim with its markers, and the links of the words that it has of what it cites."""
+def claim_paragraph(claim: Claim, citations: Sequence[Citation]) -> str:
+    """Return a claim with its markers and the links of the passage's words that it repeats."""
     links: list[Annotation] = []
     for place in claim.citations:
         links += links_of_words(claim.text, citations[place])
@@ -435,13 +461,15 @@ def reason(failed: ModelError) -> str:
     return first_line.partition(" body:")[0].removesuffix(",")[:LONGEST_NOTE]
 
 
-def _own_words(question: Question) -> str:
-    """Return what the asker said in the conversation: their figures may be repeated."""
+def asker_words(question: Question) -> str:
+    """Return what is known of the asker: their figures may be repeated."""
+    asker = question.asker
     turns = [message.content for message in question.history if message.role == "user"]
-    return "\n".join([*turns, question.text, question.asker.grade or ""])
+    identity = [asker.grade or "", asker.country or "", *asker.roles]
+    return "\n".join([*turns, question.text, *identity])
 
 
-def _absences(draft: Draft) -> list[str]:
+def draft_absences(draft: Draft) -> list[str]:
     """Return what the draft says the documents do not say, as inert text."""
     absences: list[str] = []
     for text in draft.missing[:MOST_MISSING]:
@@ -451,21 +479,21 @@ def _absences(draft: Draft) -> list[str]:
     return absences
 
 
-def shown_questions(
+def supported_questions(
     offered: Sequence[str], prover: Prover, most: int = MOST_SUGGESTIONS
 ) -> tuple[str, ...]:
     """Return the questions whose words the passages have too: nothing that a model writes is shown
     unchecked."""
-    shown: list[str] = []
+    questions: list[str] = []
     for suggestion in offered[:most]:
         line = " ".join(suggestion.split())
         is_question = line.endswith(("?", "？")) and len(line) <= LONGEST_SUGGESTION
         if is_question and prover.has_words_of(line):
-            shown.append(line)
-    return tuple(shown)
+            questions.append(line)
+    return tuple(questions)
 
 
-def _outcome(checked: _Checked, composed: Composed) -> Outcome:
+def outcome_of(checked: _Checked, composed: Composed) -> Outcome:
     if not composed.claims:
         return "denied"
     is_whole = checked.draft.outcome == "full" and not checked.failing and not checked.missing

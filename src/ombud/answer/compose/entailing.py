@@ -4,20 +4,24 @@ It never lets a claim through whose quotes, figures or names are not in its pass
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from string import Template
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from ombud.answer.compose.drafts import ListParser
-from ombud.answer.compose.prompting import harmless
+from ombud.answer.compose.prompting import harmless, passage_lines, question_fields
+from ombud.answer.proof.drafts import ListParser
 from ombud.answer.proof.proving import Prover
 from ombud.errors import ModelError
 from ombud.models import Chat, ChatReply, lean_form, list_of
 from ombud.prompts import load_sections
+from ombud.types import Question
 
 TASK = "verify"
+LONGEST_PROBLEM = 200
+"""Characters of it that the writer of the claim is told."""
 OnVerdict = Callable[[int], None]
 """Gets the position of a statement as soon as the model confirms it."""
 
@@ -26,7 +30,9 @@ class ClaimVerdict(BaseModel):
     model_config = ConfigDict(json_schema_extra=lean_form("number", "verdict"))
 
     number: int
-    verdict: Literal["borne_out", "contradicted", "not_said"] = "not_said"
+    verdict: Literal["borne_out", "not_said"] = "not_said"
+    problem: str = ""
+    """What the passages do not say, where it is not borne out."""
 
 
 class Verdicts(BaseModel):
@@ -36,7 +42,7 @@ class Verdicts(BaseModel):
 
 
 class Statement(NamedTuple):
-    """What is to be compared with passages."""
+    """A statement to be compared with passages."""
 
     text: str
     labels: tuple[str, ...]
@@ -45,10 +51,10 @@ class Statement(NamedTuple):
 class Verification(NamedTuple):
     supported: frozenset[int] = frozenset()
     """Positions of the statements that may be shown."""
+    problems: Mapping[int, str] = {}
+    """Position -> what is wrong with it, of others."""
     reply: ChatReply[Verdicts] | None = None
     """None where the model failed; nothing is supported then."""
-    failed: str = ""
-    """Why it failed."""
 
 
 async def verify(
@@ -56,12 +62,13 @@ async def verify(
     prover: Prover,
     chat: Chat,
     *,
-    question: str,
+    question: Question,
+    day: date,
     seconds: float,
     prompts: Path | None = None,
     on_verdict: OnVerdict | None = None,
 ) -> Verification:
-    """Ask a model which statements the passages that they cite support."""
+    """Ask a model which statements the passages that they cite support for this asker and day."""
     words = load_sections(TASK, chat.name, prompts).words
     if "claim" not in words:
         words = {**load_sections(TASK, chat.name).words, "instructions": words[""]}
@@ -69,19 +76,24 @@ async def verify(
     try:
         reply = await chat.reply(
             words["instructions"],
-            _message(statements, prover, question, words),
+            _message(statements, prover, words, question_fields(question, day)),
             Verdicts,
             temperature=0.0,
             seconds=seconds,
             on_text=listener.feed if listener else None,
         )
-    except ModelError as failed:
-        return Verification(failed=str(failed))
+    except ModelError:
+        return Verification()
     supported: set[int] = set()
-    for said in reply.value.claims:
-        if said.verdict == "borne_out" and 1 <= said.number <= len(statements):
-            supported.add(said.number - 1)
-    return Verification(frozenset(supported), reply)
+    problems: dict[int, str] = {}
+    for verdict in reply.value.claims:
+        if not 1 <= verdict.number <= len(statements):
+            continue
+        if verdict.verdict == "borne_out":
+            supported.add(verdict.number - 1)
+        else:
+            problems[verdict.number - 1] = verdict.problem[:LONGEST_PROBLEM]
+    return Verification(frozenset(supported), problems, reply)
 
 
 class _Listener:
@@ -101,13 +113,16 @@ class _Listener:
         if piece is None:
             self._parser = ListParser(ClaimVerdict)
             return
-        for said in self._parser.read(piece):
-            if said.verdict == "borne_out" and 1 <= said.number <= self._count:
-                self._on_verdict(said.number - 1)
+        for verdict in self._parser.read(piece):
+            if verdict.verdict == "borne_out" and 1 <= verdict.number <= self._count:
+                self._on_verdict(verdict.number - 1)
 
 
 def _message(
-    statements: Sequence[Statement], prover: Prover, question: str, words: Mapping[str, str]
+    statements: Sequence[Statement],
+    prover: Prover,
+    words: Mapping[str, str],
+    fields: Mapping[str, str],
 ) -> str:
     """Return each passage once, then the statements."""
     passages: dict[str, str] = {}
@@ -121,9 +136,6 @@ def _message(
                 claim=harmless(" ".join(statement.text.split())),
             )
         )
-    parts: list[str] = []
-    for label, text in passages.items():
-        line = Template(words["passage"]).safe_substitute(label=label, text=harmless(text))
-        parts.append(line)
-    parts.append(Template(words["question"]).safe_substitute(question=harmless(question)))
+    parts = passage_lines(passages, words["passage"])
+    parts.append(Template(words["question"]).safe_substitute(fields))
     return "\n\n".join([*parts, "\n".join(listed)])

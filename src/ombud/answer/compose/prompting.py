@@ -13,7 +13,7 @@ from ombud.answer.compose.components import TASKS, stays, switched
 from ombud.answer.personas.personas import Persona
 from ombud.answer.quoting.spans import SEVERAL_SECTIONS, words_in
 from ombud.prompts import Sections, load_sections
-from ombud.types import Evidence, Hit, Question, Triplet
+from ombud.types import Chunk, Evidence, Hit, Person, Question, Triplet
 
 MARKS = re.compile(
     r"<\s*(/?\s*(?:passage|local_passages|global_passages|connections|earlier_messages|question"
@@ -31,7 +31,7 @@ SCOPES = "scopes"
 
 
 class PromptValues(NamedTuple):
-    """What the sections of a prompt speak of."""
+    """The values that fill the sections of a prompt."""
 
     question: Question
     labels: Mapping[str, Hit]
@@ -53,9 +53,9 @@ class ComposePrompt(NamedTuple):
 def build_prompt(
     values: PromptValues, components: Sequence[str], *, model: str, prompts: Path | None = None
 ) -> ComposePrompt:
-    """The prompt of one answer. prompts: a folder of the workspace's own."""
+    """Build the prompt of one answer. prompts: a folder of the workspace's own."""
     on = switched(components)
-    filled = _fields(values)
+    filled = prompt_fields(values)
     digests: dict[str, str] = {}
     notes: list[str] = []
     sections_of: dict[str, dict[str, str]] = {}
@@ -67,17 +67,18 @@ def build_prompt(
         if "" in sections.words and components:
             name = sections.files[0].name
             notes.append(f"plan.components plays no part in {name}, which has no sections.")
-        sections_of[task] = _in_other_words(task, sections, on, prompts, digests)
+        sections_of[task] = with_other_models_words(task, sections, on, prompts, digests)
+    has_both_scopes = len({label[0] for label in values.labels}) > 1
     instructions: list[str] = []
     for name, words in sections_of["compose"].items():
-        if name == SCOPES and not _has_both_scopes(values.labels):
+        if name == SCOPES and not has_both_scopes:
             continue
         if stays(name, on):
-            instructions.append(_filled(words, filled))
+            instructions.append(fill_section(words, filled))
     questions = sections_of["question"]
     return ComposePrompt(
         instructions="\n\n".join(filter(None, instructions)),
-        message=_message(questions, on, filled),
+        message=build_message(questions, on, filled),
         digests=digests,
         notes=tuple(notes),
     )
@@ -87,15 +88,15 @@ def _digests(sections: Sections) -> dict[str, str]:
     return {file.name: file.digest for file in sections.files}
 
 
-def _in_other_words(
+def with_other_models_words(
     task: str,
     sections: Sections,
     on: Mapping[str, str],
     prompts: Path | None,
     digests: dict[str, str],
 ) -> dict[str, str]:
-    """The sections, those that the plan wants in another model's words in these; `digests` gets
-    what they come from."""
+    """Return the sections, with the plan's replacements from other models' prompts. The files they
+    come from are added to `digests`."""
     words = dict(sections.words)
     for name, model in on.items():
         if not model or name not in words:
@@ -106,23 +107,25 @@ def _in_other_words(
     return words
 
 
-def _message(sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]) -> str:
-    shown: list[str] = []
+def build_message(
+    sections: Mapping[str, str], on: Mapping[str, str], values: Mapping[str, str]
+) -> str:
+    names: list[str] = []
     for name in sections:
         if stays(name, on) and name not in AROUND:
-            shown.append(name)
+            names.append(name)
     if "question-first" in on:
-        shown = _question_first(shown)
-    paragraphs = [_filled(sections[name], values) for name in shown]
+        names = move_question_first(names)
+    paragraphs = [fill_section(sections[name], values) for name in names]
     message = "\n\n".join(filter(None, paragraphs))
     around = sections.get("turn-delimiters", "")
     if around and "turn-delimiters" in on:
-        return _filled(around, {**values, "turn": message})
+        return fill_section(around, {**values, "turn": message})
     return message
 
 
-def _question_first(names: Sequence[str]) -> list[str]:
-    """The question right before the context, where both are there."""
+def move_question_first(names: Sequence[str]) -> list[str]:
+    """Move the question right before the context, if the message has both."""
     order = list(names)
     if "question" in order and "context" in order:
         order.remove("question")
@@ -130,8 +133,8 @@ def _question_first(names: Sequence[str]) -> list[str]:
     return order
 
 
-def _filled(words: str, values: Mapping[str, str]) -> str:
-    """A section with its values; empty where it is about nothing but values that are."""
+def fill_section(words: str, values: Mapping[str, str]) -> str:
+    """Fill a section; empty if all values that it needs are."""
     template = Template(words)
     needed = template.get_identifiers()
     if needed and not any(values[name] for name in needed):
@@ -139,10 +142,32 @@ def _filled(words: str, values: Mapping[str, str]) -> str:
     return template.substitute(values)
 
 
-def _fields(values: PromptValues) -> dict[str, str]:
+def asker_fields(asker: Person, day: date) -> dict[str, str]:
+    """Return the facts of the asker that a prompt may name, and the day for which it is asked."""
+    return {
+        "date": day.isoformat(),
+        "country": asker.country or "not given",
+        "roles": ", ".join(asker.roles) or "none",
+        "grade": asker.grade or "not given",
+    }
+
+
+def question_fields(question: Question, day: date) -> dict[str, str]:
+    """Return the question with the facts of its asker, for a prompt about claims that answer it."""
+    return {"question": harmless(question.text), **asker_fields(question.asker, day)}
+
+
+def passage_lines(texts: Mapping[str, str], form: str) -> list[str]:
+    """Return each passage with its label, in the form of a prompt's section."""
+    lines: list[str] = []
+    for label, text in texts.items():
+        lines.append(Template(form).safe_substitute(label=label, text=harmless(text)))
+    return lines
+
+
+def prompt_fields(values: PromptValues) -> dict[str, str]:
     question = values.question
     persona = values.persona
-    asker = question.asker
     style = (persona.density, persona.style, persona.vocabulary)
     history: list[str] = []
     for message in question.history[-MOST_TURNS:]:
@@ -153,10 +178,7 @@ def _fields(values: PromptValues) -> dict[str, str]:
         "tailoring": persona.instructions,
         "words": str(persona.length),
         "style": " ".join(filter(None, style)),
-        "date": values.day.isoformat(),
-        "country": asker.country or "not given",
-        "roles": ", ".join(asker.roles) or "none",
-        "grade": asker.grade or "not given",
+        **asker_fields(question.asker, values.day),
         "local": _passages(values.labels, "L"),
         "shared": _passages(values.labels, "G"),
         "connections": "\n".join(values.connections),
@@ -164,10 +186,6 @@ def _fields(values: PromptValues) -> dict[str, str]:
         "question": harmless(question.text),
         "turn": "",
     }
-
-
-def _has_both_scopes(labels: Mapping[str, Hit]) -> bool:
-    return len({label[0] for label in labels}) > 1
 
 
 def _passages(labels: Mapping[str, Hit], letter: str) -> str:
@@ -182,7 +200,7 @@ def _passage(label: str, hit: Hit) -> str:
     chunk = hit.chunk
     body = harmless(f"{chunk.header}\n{chunk.text}".strip())
     # A ">" ends no attribute, so that it may stand as it is: escaped it costs three tokens.
-    title = escape(harmless(_title(hit)), quote=True).replace("&gt;", ">")
+    title = escape(harmless(passage_title(hit)), quote=True).replace("&gt;", ">")
     facts = [f'label="{label}"']
     if chunk.mandatory:
         facts.append("MANDATORY")
@@ -194,9 +212,8 @@ def _passage(label: str, hit: Hit) -> str:
     return f"<passage {' '.join(facts)}>\n{body}\n</passage>"
 
 
-def _title(hit: Hit) -> str:
-    """The headings of a passage, but for those that stand in its text: of several short sections in
-    one passage the later headings do."""
+def passage_title(hit: Hit) -> str:
+    """Return a passage's headings without those that its text repeats."""
     *above, nearest = hit.chunk.trail or ("",)
     lines = {line.strip("# ") for line in hit.chunk.text.splitlines()}
     joined = nearest.split(SEVERAL_SECTIONS)
@@ -205,36 +222,42 @@ def _title(hit: Hit) -> str:
 
 
 def harmless(text: str) -> str:
-    """`text` without our own marks: a document cannot close the passage that it stands in."""
+    """Remove our own delimiters, so that a document cannot close the passage it stands in."""
     return BRACKETS.sub(r"[ \1 ]", MARKS.sub(r"< \1", text))
 
 
+def token_cost(chunk: Chunk) -> float:
+    """Estimate the tokens of a passage in a prompt."""
+    return estimate_tokens(f"{chunk.header} {chunk.text}")
+
+
 def fit(evidence: Evidence, budget: int) -> tuple[tuple[Hit, ...], tuple[Triplet, ...]]:
-    """What of the evidence fits the budget, in estimated tokens (words x 4/3): passages from the
-    top, whole ones only and at least one; then connections, as many as there is room for."""
+    """Return the passages, whole and from the top, and then the connections that fit the token
+    budget (words x 4/3). At least one passage always stays."""
     hits: list[Hit] = []
     tokens = 0.0
     for hit in evidence.hits:
-        tokens += _estimated_tokens(f"{hit.chunk.header} {hit.chunk.text}")
+        tokens += token_cost(hit.chunk)
         if hits and tokens > budget:
             return tuple(hits), ()
         hits.append(hit)
     triplets: list[Triplet] = []
     for triplet in evidence.triplets:
         parts = (triplet.subject, triplet.predicate, triplet.object)
-        tokens += _estimated_tokens(" ".join(parts))
+        tokens += estimate_tokens(" ".join(parts))
         if tokens > budget:
             break
         triplets.append(triplet)
     return tuple(hits), tuple(triplets)
 
 
-def _estimated_tokens(text: str) -> float:
+def estimate_tokens(text: str) -> float:
+    """Return about how many tokens a text has."""
     return words_in(text) * 4 / 3
 
 
 def labelled(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """L1, L2, … for passages of a country, G1, G2, … for those of everywhere."""
+    """Label passages of a country L1, L2 … and global ones G1, G2 …"""
     local: dict[str, Hit] = {}
     shared: dict[str, Hit] = {}
     for hit in hits:
@@ -245,10 +268,11 @@ def labelled(hits: Sequence[Hit]) -> dict[str, Hit]:
     return {**local, **shared}
 
 
-def connected(triplets: Sequence[Triplet], labels: Mapping[str, Hit]) -> list[str]:
-    """One line a triplet, with the label of the passage that says it: what no passage in the prompt
-    says is left out, for nothing could prove it."""
-    label_of = {hit.chunk.id: label for label, hit in labels.items()}
+def connected(triplets: Sequence[Triplet], label_of: Mapping[str, str]) -> list[str]:
+    """Return a line for each triplet, with the label of the passage that supports it. Triplets
+    without a passage in the prompt are left out, because nothing could prove them.
+
+    label_of: chunk id -> label."""
     lines: list[str] = []
     for triplet in triplets:
         label = label_of.get(triplet.chunk_id)

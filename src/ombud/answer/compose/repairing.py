@@ -1,14 +1,18 @@
 """The second call: claims that are not supported, written again, and nothing else."""
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from ombud.answer.compose.drafts import LONGEST_CLAIM, Draft, DraftClaim, Repair
-from ombud.answer.compose.prompting import harmless
+from ombud.answer.compose.prompting import harmless, passage_lines, question_fields
+from ombud.answer.languages.language import apology, name_of, question_language, written_in
+from ombud.answer.proof.citing import Composed
+from ombud.answer.proof.drafts import LONGEST_CLAIM, Draft, DraftClaim, Repair
 from ombud.answer.proof.proving import Prover
 from ombud.prompts import Prompt, load_sections
+from ombud.types import Question
 
 TASK = "repair"
 WHOLE = ""
@@ -28,11 +32,12 @@ def repair_prompt(
     problems: Mapping[int, str],
     prover: Prover,
     *,
-    question: str,
+    question: Question,
+    day: date,
     model: str,
     prompts: Path | None = None,
 ) -> RepairPrompt:
-    """Return the prompt for the claims that fail: what is wrong, and the nearest sentences.
+    """Return the prompt for the claims that fail: what is wrong, and the passages that they cite.
 
     problems: position of a claim -> what is wrong with it."""
     sections = load_sections(TASK, model, prompts)
@@ -41,6 +46,7 @@ def repair_prompt(
         # A file of the workspace without sections is the instructions; the form is ours.
         words = {**load_sections(TASK, model).words, "instructions": words[WHOLE]}
     claims: list[str] = []
+    passages: dict[str, str] = {}
     for place in sorted(problems):
         claim = draft.claims[place]
         filled = Template(words["claim"]).safe_substitute(
@@ -48,11 +54,14 @@ def repair_prompt(
             labels=", ".join(claim.passages) or "nothing",
             claim=harmless(claim.text[:LONGEST_CLAIM]),
             problem=problems[place],
-            sentences="\n".join(_sentences(claim, prover, words["sentence"])),
         )
         claims.append(filled)
+        # One that cites nothing may be said by any of them.
+        passages.update(prover.texts(claim.passages) or prover.texts(list(prover.labels)))
     message = Template(words["message"]).safe_substitute(
-        question=harmless(question), claims="\n\n".join(claims)
+        question_fields(question, day),
+        passages="\n\n".join(passage_lines(passages, words["passage"])),
+        claims="\n\n".join(claims),
     )
     instructions = (words["instructions"], words.get("language", ""))
     return RepairPrompt(
@@ -61,14 +70,6 @@ def repair_prompt(
         files=sections.files,
         note=sections.note,
     )
-
-
-def _sentences(claim: DraftClaim, prover: Prover, line: str) -> list[str]:
-    """Return the nearest sentence of each cited passage; of all passages where none is cited."""
-    lines: list[str] = []
-    for label, sentence in prover.nearest(claim).items():
-        lines.append(Template(line).safe_substitute(label=label, text=harmless(sentence)))
-    return lines
 
 
 def mended(draft: Draft, repair: Repair, failing: Mapping[int, str]) -> Draft:
@@ -89,3 +90,25 @@ def mended(draft: Draft, repair: Repair, failing: Mapping[int, str]) -> Draft:
                 )
             )
     return draft.model_copy(update={"claims": claims})
+
+
+def language_problem(draft: Draft, question: str) -> str:
+    """Return what to tell a model that wrote in another language than that of the question; empty
+    where it did not, or the question is too short to tell."""
+    language = question_language(question)
+    if not language or not draft.claims or written_in(draft.claims_text, language) == language:
+        return ""
+    wanted = name_of(language)
+    return f"It is not in {wanted}, the language of the question. Write all of it in {wanted}."
+
+
+def with_apology(composed: Composed, question: str) -> Composed:
+    """Say before an answer that it is not in the language of the question, where it is not."""
+    text = " ".join(claim.text for claim in composed.claims)
+    language = question_language(question)
+    if not text or not language:
+        return composed
+    sorry = apology("written", language, [written_in(text, language)])
+    if not sorry:
+        return composed
+    return composed._replace(text=f"{sorry}\n\n{composed.text}")

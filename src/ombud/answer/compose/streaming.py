@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ombud.answer.compose.drafts import DraftClaim, ListParser
 from ombud.answer.proof.citing import inert
+from ombud.answer.proof.drafts import DraftClaim, ListParser
 from ombud.answer.proof.proving import Prover
 from ombud.types import Citation, Claim
 

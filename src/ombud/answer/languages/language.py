@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from ombud.messages import find_message, message
 from ombud.text import detect_language, fold, term_pattern
 
 SURE = 40
@@ -14,61 +15,41 @@ SURE = 40
 taken for another."""
 
 
-def asked_in(text: str) -> str:
-    """ISO 639-1 code of a question's language; empty where it is too short to tell."""
+def question_language(text: str) -> str:
+    """Return the ISO 639-1 code of a question's language; empty if it is too short to tell."""
     letters = sum(character.isalpha() for character in text)
     return detect_language(text, "") if letters >= SURE else ""
 
 
 def written_in(text: str, otherwise: str) -> str:
-    """Of an answer; `otherwise` where it is too short to tell."""
+    """Return the language of an answer, or `otherwise` if it is too short to tell."""
     return detect_language(text, otherwise)
 
 
 def name_of(code: str) -> str:
-    """As a model is told, such as `German`."""
-    return _sentences().get(code, {}).get("name", code)
+    """Return the language's English name for a prompt, such as `German`."""
+    return _languages().get(code, {}).get("name", code)
 
 
-def apology(kind: Literal["quoted", "written"], asked: str, answered: Collection[str]) -> str:
-    """One sentence in the language of the question, else in English; empty where the answer is in
-    it, or nobody knows.
+def apology(kind: Literal["quoted", "written"], language: str, answered: Collection[str]) -> str:
+    """Return one sentence that apologises for the language of an answer; empty if none is needed.
 
-    answered: languages of the answer.
-    """
-    if not asked or not answered or asked in answered:
+    answered: languages of the answer."""
+    if not language or not answered or language in answered:
         return ""
-    in_language = _sentences().get(asked, {}).get(kind)
-    if in_language:
-        return in_language
-    english = _sentences()["en"][kind]
-    return english.replace("not in English", "not in the language of your question")
-
-
-def sentence(key: str, language: str) -> str:
-    """What the assistant says in that language; empty where languages.toml does not say it."""
-    return _sentences().get(language, {}).get(key, "")
-
-
-def in_any_language(*keys: str) -> tuple[str, ...]:
-    """The same sentences in all languages that have them."""
-    said: list[str] = []
-    for key in keys:
-        for language in _sentences():
-            text = sentence(key, language)
-            if text:
-                said.append(text)
-    return tuple(said)
+    if kind == "quoted":
+        return find_message("answer.quoted", language) or message("answer.quoted_elsewhere")
+    return find_message("answer.written", language) or message("answer.written_elsewhere")
 
 
 @cache
 def elsewhere_pattern(language: str) -> re.Pattern[str]:
-    """Matches, in folded text, a word of what is no question about policies."""
-    terms = fold(sentence("elsewhere", language)).split(",")
+    """Return a pattern of words, in folded text, of subjects other than policies."""
+    terms = fold(_languages().get(language, {}).get("elsewhere", "")).split(",")
     return term_pattern(filter(None, map(str.strip, terms)))
 
 
 @cache
-def _sentences() -> dict[str, dict[str, str]]:
+def _languages() -> dict[str, dict[str, str]]:
     path = Path(__file__).with_name("languages.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))

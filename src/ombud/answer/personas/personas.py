@@ -17,8 +17,7 @@ LARGEST = 100_000
 
 
 class Persona(BaseModel):
-    """One `personas/NAME.toml`. All of it is told to the chat model; without one, answers are
-    quotes for everybody."""
+    """The content of one `personas/NAME.toml`, all of which is part of the prompt."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

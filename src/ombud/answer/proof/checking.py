@@ -4,9 +4,7 @@ It is deterministic, so that it cannot be talked round. What a claim means is le
 (`compose/entailing.py`)."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from ombud.answer.proof.figures import check_figures, figures_of
@@ -25,6 +23,7 @@ from ombud.text import (
     numbers_in,
     plain_sentence,
     remembered,
+    straight_quotes,
     units_named,
 )
 from ombud.types import Chunk
@@ -32,9 +31,9 @@ from ombud.types import Chunk
 LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 REPEATED = 3
 """Times that a claim may use each of its terms on average; a model that got stuck uses more."""
-MOST_SHOWN = 4
+MOST_LISTED = 4
 """Figures or names in one problem."""
-LONGEST_SHOWN = 40
+LONGEST_LISTED = 40
 """Characters of one of them."""
 ELLIPSIS = re.compile(r"\.\.\.|…")
 WORD = re.compile(r"\w+")
@@ -77,7 +76,8 @@ class ClaimCheck(NamedTuple):
 def check_quote(quote: str, text: str, start: int, end: int) -> bool:
     """Tell whether `quote` is what stands at start:end of the stored text, white space and
     typographic quotes aside."""
-    return bool(quote.strip()) and _same(text[start:end]) == _same(quote)
+    stored, quoted = straight_quotes(text[start:end]), straight_quotes(quote)
+    return bool(quote.strip()) and stored.split() == quoted.split()
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
@@ -118,36 +118,37 @@ def examine_claim(
     plain = plain_sentence(LIST_MARK.sub("", claim, count=1))
     passages = list(map(evidence_of, chunks))
     own_language = detect_language(plain, language)
-    problems = _name_problems(plain, passages, own_language, f"{question} {organisation}")
-    held = figures_of(question, language).union(*map(_figures_of, passages))
-    figures = check_figures(plain, held, language)
+    problems = name_problems(plain, passages, own_language, f"{question} {organisation}")
+    supported = figures_of(question, language).union(*map(evidence_figures, passages))
+    figures = check_figures(plain, supported, language)
     if figures.missing and own_language != language:
         # "1,250" is another number in German.
-        figures = check_figures(plain, held, own_language)
+        figures = check_figures(plain, supported, own_language)
     if figures.missing:
-        shown = _listed(figures.missing)
+        listed = _listed(figures.missing)
         problems.append(
             ClaimProblem(
                 "a figure is not in the passages",
-                f"The figure {shown} is not in the passage. Use a figure that is, or write out the "
-                "sum that leads to it.",
+                f"The figure {listed} is not in the passage. Use a figure that is, or write out "
+                "the sum that leads to it.",
             )
         )
-    units = units_named(plain) - units_named(question).union(*map(_units_of, passages))
+    units = units_named(plain) - units_named(question).union(*map(evidence_units, passages))
     if units:
-        shown = _listed(sorted(units))
+        listed = _listed(sorted(units))
         problems.append(
             ClaimProblem(
                 "a unit or month is not in the passages",
-                f"The unit or month {shown} is not in the passage. Use one that is.",
+                f"The unit or month {listed} is not in the passage. Use one that is.",
             )
         )
     if figures.wrong_sums:
-        shown = _listed(figures.wrong_sums)
+        listed = _listed(figures.wrong_sums)
         problems.append(
-            ClaimProblem("a sum is wrong", f"The sum {shown} is wrong. Work it out again.")
+            ClaimProblem("a sum is wrong", f"The sum {listed} is wrong. Work it out again.")
         )
-    if _repeats_itself(plain, language):
+    terms = analyse(plain, language)
+    if len(terms) > REPEATED * len(set(terms)):
         problems.append(REPEATING)
     return ClaimCheck(tuple(problems), figures.is_derived)
 
@@ -157,22 +158,17 @@ def shares_words(text: str, chunks: Sequence[Chunk]) -> bool:
     passages."""
     language = chunks[0].language if chunks else "en"
     terms = {term for term in analyse(text, language) if not numbers_in(term)}
-    held = frozenset[str]().union(*map(_terms_of, map(evidence_of, chunks)))
-    return 3 * len(terms & held) > 2 * len(terms)
+    supported = frozenset[str]().union(*map(evidence_terms, map(evidence_of, chunks)))
+    return 3 * len(terms & supported) > 2 * len(terms)
 
 
 def is_near_verbatim(claim: str, quotes: Sequence[str], language: str) -> bool:
     """Tell whether a claim says what its quotations say, in their words: the two differ in nothing
     but words such as articles and "you", and in their order not at all."""
-    free = _free_words(language)
-    said = [word for word in _words(claim) if word not in free]
-    quoted = [word for quote in quotes for word in _words(quote) if word not in free]
-    return bool(said) and said == quoted
-
-
-@cache
-def _free_words(language: str) -> frozenset[str]:
-    return frozenset(FREE_WORDS.get(language, "").split())
+    free = FREE_WORDS.get(language, "").split()
+    own_words = [word for word in _words(claim) if word not in free]
+    quoted_words = [word for quote in quotes for word in _words(quote) if word not in free]
+    return bool(own_words) and own_words == quoted_words
 
 
 FREE_WORDS = {
@@ -188,56 +184,44 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in WORD.findall(plain_sentence(text))]
 
 
-def _name_problems(
+def name_problems(
     claim: str, passages: Sequence[EvidenceText], language: str, own: str
 ) -> list[ClaimProblem]:
-    """language: of the claim."""
-    known = vocabulary_of(passages)
+    """Find names, quotations and addresses that the passages do not have. language: of the
+    claim."""
+    vocabulary = vocabulary_of(passages)
     problems: list[ClaimProblem] = []
-    missing = list(missing_names(claim, known, language, own))
+    missing = list(missing_names(claim, vocabulary, language, own))
     if missing:
-        shown = _listed(missing)
+        listed = _listed(missing)
         problems.append(
             ClaimProblem(
                 "a name is not in the passages",
-                f"The name {shown} is not in the passage. Use the passage's own words.",
+                f"The name {listed} is not in the passage. Use the passage's own words.",
             )
         )
-    if has_unknown_quotation(claim, known):
+    if has_unknown_quotation(claim, vocabulary):
         problems.append(QUOTATION)
-    if has_unknown_address(claim, known):
+    if has_unknown_address(claim, vocabulary):
         # Not repeated: it may carry what a document told the model to give away.
         problems.append(ADDRESS)
     return problems
 
 
 @remembered(512)
-def _figures_of(evidence: EvidenceText) -> frozenset[str]:
+def evidence_figures(evidence: EvidenceText) -> frozenset[str]:
     return figures_of(evidence_text(evidence), evidence.language)
 
 
 @remembered(512)
-def _units_of(evidence: EvidenceText) -> frozenset[str]:
+def evidence_units(evidence: EvidenceText) -> frozenset[str]:
     return frozenset(units_named(evidence_text(evidence)))
 
 
 @remembered(512)
-def _terms_of(evidence: EvidenceText) -> frozenset[str]:
+def evidence_terms(evidence: EvidenceText) -> frozenset[str]:
     return frozenset(analyse(evidence_text(evidence), evidence.language))
 
 
 def _listed(words: Sequence[str]) -> str:
-    return ", ".join(f"`{word[:LONGEST_SHOWN]}`" for word in words[:MOST_SHOWN])
-
-
-def _repeats_itself(claim: str, language: str) -> bool:
-    terms = analyse(claim, language)
-    return len(terms) > REPEATED * len(set(terms))
-
-
-def _same(text: str) -> str:
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = re.sub(r"[“”„‟″]", '"', text)
-        text = re.sub(r"[‘’‚‛′]", "'", text)
-    return " ".join(text.split())
+    return ", ".join(f"`{word[:LONGEST_LISTED]}`" for word in words[:MOST_LISTED])

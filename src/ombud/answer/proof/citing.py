@@ -1,4 +1,4 @@
-"""Claims and citations: numbering, merging, and the last check before anything is shown."""
+"""Claims and citations, and the last check before anything is shown."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from ombud.answer.proof.checking import check_quote
 from ombud.text import with_links
-from ombud.types import Annotation, Citation, Claim, Document, Hit
+from ombud.types import Annotation, Chunk, Citation, Claim, Document, Hit
 
 LOOKS = re.compile(r"</?(?:em|strong|b|i|u|s|span|small|mark|sub|sup)(?:\s[^<>]*)?>", re.IGNORECASE)
 """Tags that only say how words look."""
+SMALL_FIGURES = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Stored = Callable[[str, str], Document | None]
 """(document id, digest) -> that version of the document with text and blocks; None when it is no
 longer kept."""
@@ -28,13 +29,17 @@ class Composed(NamedTuple):
 
 
 def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
-    """A citation of start:end of the chunk's document, or None where the stored text does not say
-    the same."""
+    """Cite start:end of the chunk's document; None if the stored text differs."""
     chunk = hit.chunk
     document = stored(chunk.document_id, chunk.version)
     inside = chunk.text[start - chunk.start : end - chunk.start]
     if document is None or not check_quote(inside, document.text, start, end):
         return None
+    return citation_of(chunk, document, start, end)
+
+
+def citation_of(chunk: Chunk, document: Document, start: int, end: int) -> Citation:
+    """Cite start:end of the chunk's document."""
     return Citation(
         chunk_id=chunk.id,
         document_id=chunk.document_id,
@@ -55,47 +60,55 @@ def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
 
 
 def page_at(document: Document, offset: int) -> int | None:
-    """The page of the block that holds `offset`; None for formats without pages."""
-    position = 0
-    for block in document.blocks:
-        position += len(block.text) + 2
-        if offset < position:
-            return block.page
-    return None
-
-
-def number(citations: Sequence[Citation]) -> tuple[list[Citation], list[int]]:
-    """(distinct citations in order of first use, position of each given one among them)."""
-    distinct: list[Citation] = []
-    places: list[int] = []
-    for citation in citations:
-        if citation not in distinct:
-            distinct.append(citation)
-        places.append(distinct.index(citation))
-    return distinct, places
+    """Return the page at `offset`; None for formats without pages."""
+    page: int | None = None
+    for start, block in document.placed_blocks():
+        if offset < start:
+            break
+        page = block.page
+    return page
 
 
 def escaped(text: str) -> str:
-    """`text` with brackets around numbers escaped: a footnote of a document is no marker of
-    ours."""
+    """Escape brackets around numbers: a document's footnote is not one of our markers."""
     return re.sub(r"(?<!\\)\[(?=\d+\])", r"\\[", text)
 
 
 def inert(text: str) -> str:
-    """`text` in which no link, picture or tag of Markdown or HTML is live: it can be read, not
-    followed. Tags that only say how words look are left out."""
+    """Disable links, pictures and tags of Markdown and HTML. Tags that only format are left out."""
     without_links = re.sub(r"(?<!\\)\](?=[(:])", r"\\]", LOOKS.sub("", text))
     return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", without_links)
 
 
 def as_markdown(text: str, start: int = 0, annotations: Sequence[Annotation] = ()) -> str:
-    """Markdown of `text`, which begins at `start` of its document: its own links and tags can be
-    read, not followed; live are those of the annotations alone."""
-    return with_links(text, start, annotations, lambda words: inert(escaped(words)))
+    """Return Markdown in which only the links of the annotations are live and footnote marks are
+    superscript.
+
+    start: where `text` begins in its document."""
+    parts: list[str] = []
+    done = 0
+    for mark in sorted(annotations, key=lambda one: one.start):
+        first, last = mark.start - start, mark.end - start
+        if mark.kind == "footnote" and done <= first and last <= len(text):
+            parts.append(with_links(text[done:first], start + done, annotations, _plain))
+            parts.append(_raised(text[first:last]))
+            done = last
+    parts.append(with_links(text[done:], start + done, annotations, _plain))
+    return "".join(parts)
+
+
+def _plain(words: str) -> str:
+    return inert(escaped(words))
+
+
+def _raised(mark: str) -> str:
+    """Return a numeric footnote mark as superscript, any other mark unchanged."""
+    figures = mark.strip("[]")
+    return f"{figures.translate(SMALL_FIGURES)}⁾" if figures.isdecimal() else _plain(mark)
 
 
 def marked(markdown: str, places: Sequence[int]) -> str:
-    """With its markers, [1] for place 0; under a table they stand on a line of their own."""
+    """Add the markers, [1] for place 0; under a table they get a line of their own."""
     markers = ""
     for place in dict.fromkeys(places):
         markers += f"[{place + 1}]"

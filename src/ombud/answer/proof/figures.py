@@ -61,18 +61,18 @@ def figures_of(text: str, language: str) -> frozenset[str]:
     return frozenset(figures)
 
 
-def check_figures(claim: str, held: Set[str], language: str) -> FigureCheck:
+def check_figures(claim: str, supported: Set[str], language: str) -> FigureCheck:
     """Compare the figures of a claim with those that are held by its passages or the question."""
-    known = set(held)
+    usable = set(supported)
     wrong: list[str] = []
     is_derived = False
-    for written_sum in _sums(claim, language):
+    for written_sum in find_sums(claim, language):
         if not written_sum.is_right:
             wrong.append(written_sum.written)
-        elif written_sum.operands <= known:
-            is_derived = is_derived or written_sum.result not in known
-            known.add(written_sum.result)
-    missing = sorted(numbers_in(claim, language) - known)
+        elif written_sum.operands <= usable:
+            is_derived = is_derived or written_sum.result not in usable
+            usable.add(written_sum.result)
+    missing = sorted(numbers_in(claim, language) - usable)
     return FigureCheck(tuple(missing), tuple(wrong), is_derived)
 
 
@@ -88,7 +88,7 @@ class _SumReader:
     def read(self, kind: str, token: str) -> _Sum | None:
         """Take the next token and return the sum that it completes, if it does."""
         if kind == "number":
-            return self._read_number(token)
+            return self.read_number(token)
         if kind == "operator" or token in OPERATORS:
             self._add(OPERATORS.get(token, token), token)
         elif kind == "percent":
@@ -99,11 +99,11 @@ class _SumReader:
             self._begin()
         return None
 
-    def _read_number(self, token: str) -> _Sum | None:
+    def read_number(self, token: str) -> _Sum | None:
         number = plain_decimal(token, self._language)
         written_sum: _Sum | None = None
         if self._is_result:
-            exact = _value(self._expression)
+            exact = sum_value(self._expression)
             if exact is not None:
                 written = " ".join([*self._written, "=", token])
                 written_sum = _sum(written, self._expression, number, exact)
@@ -123,7 +123,7 @@ class _SumReader:
         self._is_result = False
 
 
-def _sums(claim: str, language: str) -> Iterator[_Sum]:
+def find_sums(claim: str, language: str) -> Iterator[_Sum]:
     """Yield each `expression = number` in reading order."""
     reader = _SumReader(language)
     for match in TOKEN.finditer(join_groups(claim)):
@@ -133,8 +133,8 @@ def _sums(claim: str, language: str) -> Iterator[_Sum]:
 
 
 def _sum(written: str, expression: Sequence[str], result: str, exact: float) -> _Sum:
-    said = float(result)
-    is_right = abs(said - exact) <= max(ROUNDING, ROUNDING * abs(exact))
+    claimed = float(result)
+    is_right = abs(claimed - exact) <= max(ROUNDING, ROUNDING * abs(exact))
     return _Sum(written, frozenset(filter(_is_number, expression)), result, is_right)
 
 
@@ -142,7 +142,7 @@ def _is_number(token: str) -> bool:
     return token[0].isdigit()
 
 
-def _value(expression: Sequence[str]) -> float | None:
+def sum_value(expression: Sequence[str]) -> float | None:
     """Return the value of a sum; None where it is none."""
     has_operator = not OPERATIONS.isdisjoint(" ".join(expression))
     is_long = len(expression) > LONGEST_SUM or any(len(t) > MOST_DIGITS for t in expression)
@@ -150,16 +150,16 @@ def _value(expression: Sequence[str]) -> float | None:
         return None
     try:
         tree = ast.parse(" ".join(expression).strip("+*/ "), mode="eval")
-        return _evaluate(tree.body)
+        return evaluate(tree.body)
     except (SyntaxError, ValueError, ZeroDivisionError):
         return None
 
 
-def _evaluate(node: ast.expr) -> float:
-    """Raises ValueError for anything but numbers and the four operations."""
+def evaluate(node: ast.expr) -> float:
+    """Evaluate a sum. Raises ValueError for anything but numbers and the four operations."""
     if isinstance(node, ast.BinOp) and type(node.op) in CALCULATE:
         calculate = CALCULATE[type(node.op)]
-        return calculate(_evaluate(node.left), _evaluate(node.right))
+        return calculate(evaluate(node.left), evaluate(node.right))
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return float(node.value)
     raise ValueError("not a sum")

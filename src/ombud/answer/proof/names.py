@@ -1,24 +1,30 @@
 """Whether the names, quotations and addresses of a claim stand in its passages."""
 
+import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from ombud.text import (
+    MONTHS,
     evidence_spans,
     find_addresses,
-    find_names,
-    find_quotations,
-    grades_between,
     named_countries,
     plain_sentence,
     remembered,
     split_words,
-    word_stem,
 )
 from ombud.types import Chunk
 
+CAPITAL = r"(?:[A-Z]{2,}|[A-Z]\d+|\w+[A-Z]\w*|[A-Z][^\W\d_]{2,})"
+NAME = re.compile(
+    rf"(?<=[\w,;:)'\"] )[\"(]?{CAPITAL}\b(?: {CAPITAL}\b)*"
+    rf"|\b(?:[A-Z]{{2,}}|[A-Z]\d+|\w+[A-Z]\w*)\b(?: {CAPITAL}\b)*"
+)
+GRADES = re.compile(r"\b([A-Z])(\d)\s?(?:-|–|TO|to|through)\s?([A-Z]?)(\d)\b")
+SHORTEST_PLURAL = 4
+QUOTATION = re.compile(r'"([^"]{2,300})"')
 CURRENCIES = {"£": "gbp", "€": "eur", "$": "usd"}
 COUNTRY_CODES = {"UK": "GB", "USA": "US", "Britain": "GB", "America": "US"}
 INITIALS = (3, 4, 5)
@@ -28,7 +34,7 @@ EMPLOYER = "Company Employer"
 
 
 class EvidenceText(NamedTuple):
-    """What a passage says, as it can be remembered."""
+    """The text of a passage, hashable for the cache."""
 
     above: str
     """Title, headings, the dates between which it is in force and a repeated table header."""
@@ -90,13 +96,13 @@ def _vocabulary(evidence: EvidenceText) -> PassageVocabulary:
     return PassageVocabulary(
         folded=text.casefold(),
         stems=frozenset((*stems, *currencies, *grades_between(text))),
-        initials=_initials(words),
+        initials=initials_of(words),
         pairs=frozenset(pairwise(stems)),
         countries=frozenset((*named_countries(text), *evidence.countries)),
     )
 
 
-def _initials(words: Sequence[str]) -> frozenset[str]:
+def initials_of(words: Sequence[str]) -> frozenset[str]:
     # Of "HR Business Partner" both letters of HR count.
     first_letters = [word if word.isupper() and len(word) == 2 else word[0] for word in words]
     letters = "".join(first_letters).casefold()
@@ -109,7 +115,7 @@ def _initials(words: Sequence[str]) -> frozenset[str]:
 
 
 def missing_names(
-    claim: str, known: PassageVocabulary, language: str, own: str = ""
+    claim: str, vocabulary: PassageVocabulary, language: str, own: str = ""
 ) -> Iterator[str]:
     """Yield names of a claim that its passages do not have.
 
@@ -122,46 +128,82 @@ def missing_names(
         is_noun = language == "de" and not name.isupper()
         if is_noun or repeatable.issuperset(map(word_stem, words)):
             continue
-        yield from _missing_words(name, words, known)
+        yield from missing_words(name, words, vocabulary)
 
 
-def has_unknown_quotation(claim: str, known: PassageVocabulary) -> bool:
+def has_unknown_quotation(claim: str, vocabulary: PassageVocabulary) -> bool:
     """Tell whether a claim puts words between quotation marks that the passages do not have."""
-    quotations = [quotation.strip(" .,;:!?") for quotation in find_quotations(claim)]
-    return any(quotation.casefold() not in known.folded for quotation in quotations)
+    quotations = [quotation.strip(" .,;:!?") for quotation in QUOTATION.findall(claim)]
+    return any(quotation.casefold() not in vocabulary.folded for quotation in quotations)
 
 
-def has_unknown_address(claim: str, known: PassageVocabulary) -> bool:
+def has_unknown_address(claim: str, vocabulary: PassageVocabulary) -> bool:
     """Tell whether a claim gives an address of mail or the web that the passages do not have."""
-    return any(address.casefold() not in known.folded for address in find_addresses(claim))
+    return any(address.casefold() not in vocabulary.folded for address in find_addresses(claim))
 
 
-def _missing_words(name: str, words: Sequence[str], known: PassageVocabulary) -> Iterator[str]:
-    if _is_abbreviated(words, known):
+def missing_words(name: str, words: Sequence[str], vocabulary: PassageVocabulary) -> Iterator[str]:
+    if is_abbreviated(words, vocabulary):
         return
-    missing = [word for word in words if not _is_known(word, known)]
+    missing = [word for word in words if not has_word(word, vocabulary)]
     yield from missing
     pairs = pairwise(map(word_stem, words))
-    if not missing and not known.pairs.issuperset(pairs):
+    if not missing and not vocabulary.pairs.issuperset(pairs):
         yield name
 
 
-def _is_abbreviated(words: Sequence[str], known: PassageVocabulary) -> bool:
+def is_abbreviated(words: Sequence[str], vocabulary: PassageVocabulary) -> bool:
     """Tell whether the passages shorten the name: HRBP for "HR Business Partner"."""
     short = "".join(word if word.isupper() else word[0] for word in words).casefold()
-    return len(short) > 2 and short in known.stems
+    return len(short) > 2 and short in vocabulary.stems
 
 
-def _is_known(word: str, known: PassageVocabulary) -> bool:
-    if word_stem(word) in known.stems or word.casefold() in known.initials:
+def has_word(word: str, vocabulary: PassageVocabulary) -> bool:
+    if word_stem(word) in vocabulary.stems or word.casefold() in vocabulary.initials:
         return True
-    return not known.countries.isdisjoint(_countries(word))
+    return not vocabulary.countries.isdisjoint(countries_of_word(word))
 
 
 @lru_cache(maxsize=1024)
-def _countries(word: str) -> frozenset[str]:
+def countries_of_word(word: str) -> frozenset[str]:
     """Return codes of the country that a word names: Britain, British, UK."""
     codes = {COUNTRY_CODES.get(word, word)}
     codes.update(named_countries(f"in {word}"))
     codes.update(named_countries(f"the {word} office"))
     return frozenset(codes)
+
+
+def find_names(text: str) -> Iterator[str]:
+    """Find words in capitals, words with a number and capitals inside a sentence; adjacent ones
+    form one name. Months of dates are left out."""
+    for match in NAME.finditer(_month_of_date().sub(" ", text)):
+        yield match[0]
+
+
+def word_stem(word: str) -> str:
+    """Fold case and strip the plural s; names are not stemmed further."""
+    folded = word.casefold()
+    if len(folded) < SHORTEST_PLURAL:
+        return folded
+    return folded.removesuffix("s")
+
+
+def grades_between(text: str) -> frozenset[str]:
+    """Expand ranges of grades: g5, g6 and g7 of "G5-G7"."""
+    grades: set[str] = set()
+    for letter, first, other, last in GRADES.findall(text):
+        if other in ("", letter):
+            grades.update(
+                f"{letter}{grade}".casefold() for grade in range(int(first), int(last) + 1)
+            )
+    return frozenset(grades)
+
+
+@cache
+def _month_of_date() -> re.Pattern[str]:
+    names = [month.capitalize() for month in MONTHS]
+    month = "|".join([*names, *(name[:3] for name in names), "Sept"])
+    return re.compile(
+        rf"(?<=\d )(?:of )?(?:{month})\b\.?|(?<=\d[snrt][tdh] )(?:of )?(?:{month})\b"
+        rf"|\b(?:{month})(?= \d)"
+    )

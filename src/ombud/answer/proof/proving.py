@@ -4,7 +4,6 @@ was."""
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ombud.answer.compose.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.answer.proof.checking import (
     ClaimProblem,
     examine_claim,
@@ -13,6 +12,7 @@ from ombud.answer.proof.checking import (
     shares_words,
 )
 from ombud.answer.proof.citing import Stored, cite
+from ombud.answer.proof.drafts import LONGEST_CLAIM, DraftClaim
 from ombud.text import analyse, evidence_spans, numbers_in
 from ombud.types import Chunk, Citation, Hit
 
@@ -59,11 +59,12 @@ class Proof(NamedTuple):
 
 
 class Prover:
-    """Proves the claims of one answer, each once: those of a stream come again with the whole
-    draft.
+    """Proves the claims of one answer and caches each proof, because streamed claims come again
+    with the draft.
 
-    labels: label -> passage. question: what the claims answer. organisation: its name. asks: a
-    model will be asked about open claims; without one they count as supported."""
+    labels: label -> passage. members: chunk id of a passage -> the chunks that it consists of.
+    question: what the claims answer. organisation: its name. asks: a model will judge open claims;
+    without one they count as supported."""
 
     def __init__(
         self,
@@ -73,12 +74,14 @@ class Prover:
         *,
         organisation: str = "",
         asks: bool = False,
+        members: Mapping[str, Sequence[Chunk]] = {},
     ) -> None:
         self.labels = labels
         self._stored = stored
         self._question = question
         self._organisation = organisation
         self._asks = asks
+        self._members = members
         self._proofs: dict[tuple[str, ...], Proof] = {}
 
     def read(self) -> None:
@@ -93,12 +96,15 @@ class Prover:
             self._proofs[key] = self._prove(claim)
         return self._proofs[key]
 
-    def settle(self, claim: DraftClaim, *, is_supported: bool) -> None:
-        """Note the verdict of a model on an open claim."""
+    def settle(self, claim: DraftClaim, *, is_supported: bool, problem: str = "") -> None:
+        """Note the verdict of a model on an open claim, and what it says is wrong with it."""
         proof = self.prove(claim)
         settled = proof._replace(state="supported")
         if not is_supported:
-            settled = Proof("failed", problems=(REJECTED,))
+            rejected = REJECTED
+            if problem:
+                rejected = REJECTED._replace(advice=f"{REJECTED.advice} Not said: {problem}")
+            settled = Proof("failed", problems=(rejected,))
         self._proofs[_key(claim)] = settled
 
     def settle_by_words(self, claim: DraftClaim) -> None:
@@ -126,16 +132,6 @@ class Prover:
                 texts[label] = "\n".join(filter(None, lines))
         return texts
 
-    def nearest(self, claim: DraftClaim) -> dict[str, str]:
-        """Return label -> the sentence nearest to the claim, of each passage that it cites; of all
-        passages where it cites none that exists."""
-        cited = {label: self.labels[label] for label in claim.passages if label in self.labels}
-        sentences: dict[str, str] = {}
-        for label, hit in (cited or self.labels).items():
-            start, end = _nearest_sentence(claim.text, hit.chunk)
-            sentences[label] = hit.chunk.text[start:end].strip()
-        return sentences
-
     def find_citation(self, label: str, quote: str) -> Citation | None:
         """Return a citation of the sentence that holds a quotation; None where no passage of that
         label does."""
@@ -143,8 +139,8 @@ class Prover:
         place = find_quote(quote, hit.chunk.text) if hit else None
         if hit is None or place is None:
             return None
-        start, end = _whole_sentences(hit.chunk, place)
-        return cite(hit, hit.chunk.start + start, hit.chunk.start + end, self._stored)
+        start, end = whole_sentences(hit.chunk, place)
+        return self._cite(hit, start, end)
 
     def _prove(self, claim: DraftClaim) -> Proof:
         if len(claim.text) > LONGEST_CLAIM:
@@ -152,7 +148,7 @@ class Prover:
         labels = dict.fromkeys(claim.passages)
         cited = list(filter(None, map(self.labels.get, labels)))
         quotes = list(filter(str.strip, claim.quotes))
-        places = [_find_in(quote, cited) for quote in quotes]
+        places = [find_quote_in(quote, cited) for quote in quotes]
         chunks = [hit.chunk for hit in cited]
         check = examine_claim(claim.text, chunks, self._question, organisation=self._organisation)
         problems = check.problems
@@ -164,7 +160,9 @@ class Prover:
         if problems or not citations:
             return Proof("failed", problems=problems or (GONE,))
         proof = Proof("open", tuple(citations), check.is_derived)
-        if is_near_verbatim(claim.text, quotes, cited[0].chunk.language):
+        # A part of a sentence may be its condition or its example: only a whole one needs no model.
+        sentences = list(dict.fromkeys(citation.quote for citation in citations[: len(places)]))
+        if is_near_verbatim(claim.text, sentences, cited[0].chunk.language):
             return proof._replace(state="supported")
         return proof if self._asks else self._by_words(claim, proof)
 
@@ -184,20 +182,26 @@ class Prover:
         citations: list[Citation | None] = []
         quoted = {place.hit.chunk.id for place in places}
         for place in places:
-            start, end = _whole_sentences(place.hit.chunk, (place.start, place.end))
+            start, end = whole_sentences(place.hit.chunk, (place.start, place.end))
             citations.append(self._cite(place.hit, start, end))
         for hit in cited:
             if hit.chunk.id not in quoted:
-                start, end = _nearest_sentence(claim.text, hit.chunk)
+                start, end = nearest_sentence(claim.text, hit.chunk)
                 citations.append(self._cite(hit, start, end))
         return [citation for citation in citations if citation]
 
     def _cite(self, hit: Hit, start: int, end: int) -> Citation | None:
-        return cite(hit, hit.chunk.start + start, hit.chunk.start + end, self._stored)
+        """Return a citation of the chunk in which the cited words begin."""
+        begin = hit.chunk.start + start
+        citation = cite(hit, begin, hit.chunk.start + end, self._stored)
+        for chunk in self._members.get(hit.chunk.id, ()):
+            if citation and chunk.start <= begin < chunk.end:
+                return citation.model_copy(update={"chunk_id": chunk.id})
+        return citation
 
 
 class _Place(NamedTuple):
-    """Where a quotation stands."""
+    """The place of a quotation."""
 
     hit: Hit
     start: int
@@ -205,21 +209,21 @@ class _Place(NamedTuple):
     end: int
 
 
-def _find_in(quote: str, hits: Sequence[Hit]) -> _Place | None:
+def find_quote_in(quote: str, hits: Sequence[Hit]) -> _Place | None:
     for hit in hits:
         place = find_quote(quote, hit.chunk.text)
-        if place and _is_evidence(hit.chunk, *place):
+        if place and is_evidence(hit.chunk, *place):
             return _Place(hit, *place)
     return None
 
 
-def _is_evidence(chunk: Chunk, start: int, end: int) -> bool:
+def is_evidence(chunk: Chunk, start: int, end: int) -> bool:
     """Tell whether some sentence at a place may support a claim."""
     spans = evidence_spans(chunk.text, chunk.language)
     return any(first < end and start < last for first, last in spans)
 
 
-def _whole_sentences(chunk: Chunk, place: tuple[int, int]) -> tuple[int, int]:
+def whole_sentences(chunk: Chunk, place: tuple[int, int]) -> tuple[int, int]:
     """Return the place of the sentences that a quotation touches."""
     start, end = place
     for first, last in evidence_spans(chunk.text, chunk.language):
@@ -229,7 +233,7 @@ def _whole_sentences(chunk: Chunk, place: tuple[int, int]) -> tuple[int, int]:
     return start, end
 
 
-def _nearest_sentence(claim: str, chunk: Chunk) -> tuple[int, int]:
+def nearest_sentence(claim: str, chunk: Chunk) -> tuple[int, int]:
     """Return the place of the sentence that shares most terms and figures with a claim; of the
     whole text where none shares any."""
     terms = set(analyse(claim, chunk.language))

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from ombud.answer.quoting.spans import (
     AnswerSpan,
     SpanRow,
+    readable_text,
     runs_of_chunks,
     span_scores,
-    spoken_text,
 )
 from ombud.models import ReaderPassage, Reading
 
@@ -45,11 +45,9 @@ class PassageReader(Protocol):
 def read_evidence(
     question: str, spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], reader: PassageReader
 ) -> ReadEvidence:
-    """The MOST_READ passages in which the likeliest spans stand are read; of the others the reader
-    would say nothing that counts.
+    """Score with the reader the MOST_READ passages that contain the likeliest spans.
 
-    question: all that is asked, as it is searched for. rows: all else that is known of each
-    span."""
+    question: the full search text. rows: the other features of each span."""
     likely = span_scores(rows, "hybrid")
     runs = sorted(runs_of_chunks(spans), key=lambda run: -max(likely[place] for place in run))
     runs = runs[:MOST_READ]
@@ -80,15 +78,15 @@ def read_evidence(
 
 
 def _shares(logits: Numbers) -> Numbers:
-    """Of each span, how likely it is that it answers best, all together 1: what the reader was
-    taught to tell of the passages of a question."""
+    """Return the softmax over spans: the reader was trained to tell the passages of a question
+    apart."""
     likely: Numbers = np.exp(logits)
     shares: Numbers = likely / likely.sum() if len(likely) else likely
     return shares
 
 
 def joined(features: Sequence[SpanRow], read: ReadEvidence) -> list[SpanRow]:
-    """The features of each span, and READ where it was read."""
+    """Return the features of each span, with READ where the reader scored it."""
     if not read.columns:
         return list(features)
     table = zip(*(column.tolist() for column in read.columns.values()), strict=True)
@@ -97,14 +95,14 @@ def joined(features: Sequence[SpanRow], read: ReadEvidence) -> list[SpanRow]:
 
 
 def passage_of(spans: Sequence[AnswerSpan]) -> ReaderPassage:
-    """The spans of one chunk as the reader takes them: what introduces a list stands with its
-    first item."""
+    """Return the spans of one chunk as input of the reader, a list's lead-in with its first
+    item."""
     chunk = spans[0].hit.chunk
     heading = ": ".join(dict.fromkeys((chunk.title, *chunk.trail[-1:])))
     pieces: list[str] = []
     lead = ""
     for span in spans:
-        text = " ".join(spoken_text(span).split())
+        text = " ".join(readable_text(span).split())
         if span.lead and span.lead != lead:
             text = f"{span.lead.strip()} {text}"
         lead = span.lead

@@ -7,13 +7,13 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from ombud.answer.confidence import (
+from ombud.answer.quoting.confidence import (
     Basis,
     ConfidenceWeights,
     estimate_each,
     load_weights,
 )
-from ombud.text import read_rows, remembered, split_sentences
+from ombud.text import count_cjk, read_rows, remembered, split_sentences
 from ombud.types import Evidence, Hit
 
 OPEN_END = re.compile(r"[\w,;–—-][*_]*\s*$")
@@ -29,8 +29,12 @@ ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 """What speaks of a list or a table that stands below it."""
-CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+POINTS_BACK = re.compile(
+    r"\W*(?:this|that|it|they|these|those|he|she|however|but|also|in that case|otherwise|then|such"
+    r"|if so|after (?:this|that))\b",
+    re.IGNORECASE,
+)
 YES_OR_NO = re.compile(r"[\s*_]*(?:yes|no)[.!*_]+\s*", re.IGNORECASE)
 
 
@@ -58,55 +62,59 @@ class AnswerSpan(NamedTuple):
     lead: str = ""
     """The line that introduces a list, for an item torn out of it."""
 
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return the chunk id and the start offset."""
+        return self.hit.chunk.id, self.start
 
-def rank_spans(
-    spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], basis: Basis
-) -> list[AnswerSpan]:
-    """Spans likeliest to answer first; rows are their `features`."""
-    return rank_by(spans, rows, load_weights(SHIPPED, basis=basis))
+
+def span_weights(basis: Basis) -> ConfidenceWeights:
+    """Return the weights that ship."""
+    return load_weights(SHIPPED, basis=basis)
 
 
 def span_scores(rows: Sequence[SpanRow], basis: Basis) -> list[float]:
-    """How likely, 0 to 1, each span answers, by its features."""
-    return estimate_each(rows, load_weights(SHIPPED, basis=basis))
+    """Return the probability, by its features, that each span answers."""
+    return estimate_each(rows, span_weights(basis))
 
 
 def rank_by(
     spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], weights: ConfidenceWeights
 ) -> list[AnswerSpan]:
-    """The same with other weights than those that ship."""
+    """Return spans likeliest to answer first; rows are their features."""
     scored: list[AnswerSpan] = []
     for span, score in zip(spans, estimate_each(rows, weights), strict=True):
         scored.append(span._replace(score=score))
-    return sorted(scored, key=_rank)
-
-
-def _rank(span: AnswerSpan) -> tuple[float, str, int]:
-    return -span.score, span.hit.chunk.uri, span.start
+    return sorted(scored, key=lambda span: (-span.score, span.hit.chunk.uri, span.start))
 
 
 def candidate_spans(evidence: Evidence) -> list[AnswerSpan]:
-    """Sentences, list items and table rows of all evidence, in its order."""
+    """Return the sentences, list items and table rows of all evidence, in its order."""
     spans: list[AnswerSpan] = []
     for hit in evidence.hits:
         spans += _spans(hit)
     return spans
 
 
-def coverage(weights: Mapping[str, float], held: Set[str]) -> float:
-    """Share of the question's terms, by weight, that a text holds."""
+def coverage(weights: Mapping[str, float], covering: Set[str]) -> float:
+    """Return the weighted share of the question's terms that a text has."""
     total = sum(weights.values())
     if not total:
         return 0.0
     covered = 0.0
     for term, weight in weights.items():
-        if term in held:
+        if term in covering:
             covered += weight
     return covered / total
 
 
+def points_back(text: str) -> bool:
+    """Tell whether a sentence means little without the one before it."""
+    return bool(POINTS_BACK.match(text))
+
+
 def runs_of_chunks(spans: Sequence[AnswerSpan]) -> list[list[int]]:
-    """Places of the spans of one chunk, chunk by chunk."""
+    """Group the places of spans by chunk."""
     runs: list[list[int]] = []
     last_chunk = None
     for place, span in enumerate(spans):
@@ -118,11 +126,9 @@ def runs_of_chunks(spans: Sequence[AnswerSpan]) -> list[list[int]]:
 
 
 def words_in(text: str) -> int:
-    """Words; two characters of Chinese, Japanese or Korean, which has no spaces between words,
-    count as one."""
-    words = len(text.split())
-    characters = len(CJK.findall(text))
-    return words + characters // 2
+    """Count words. Two characters of Chinese, Japanese or Korean count as one, because these have
+    no spaces."""
+    return len(text.split()) + count_cjk(text) // 2
 
 
 def is_row(text: str) -> bool:
@@ -130,8 +136,7 @@ def is_row(text: str) -> bool:
 
 
 def table_head(span: AnswerSpan) -> str:
-    """The header and rule that a row stands under; blank columns where the table has none in
-    reach."""
+    """Return the header and rule above a row; blank columns if none is in reach."""
     chunk = span.hit.chunk
     *before, _ = chunk.text[: max(0, span.start - chunk.start)].split("\n")
     # A chunk of several short sections may hold several tables.
@@ -146,29 +151,29 @@ def table_head(span: AnswerSpan) -> str:
 
 
 def odds(span: AnswerSpan, factor: float = 1.0) -> float:
-    """That it answers, against that it does not, times a factor."""
+    """Return the odds of a probability, times a factor."""
     return factor * span.score / max(1e-9, 1 - span.score)
-
-
-def _likelier(span: AnswerSpan, factor: float) -> AnswerSpan:
-    """The span with its odds times a factor."""
-    weighed = odds(span, factor)
-    return span._replace(score=weighed / (1 + weighed))
 
 
 def weighed(
     spans: Sequence[AnswerSpan], factor: float, counts: Callable[[AnswerSpan], bool]
 ) -> list[AnswerSpan]:
-    """Spans with the odds of those that `counts` holds of times a factor; likeliest first."""
-    factored = [_likelier(span, factor) if counts(span) else span for span in spans]
+    """Multiply the odds of the spans that `counts` accepts by a factor, and sort likeliest
+    first."""
+    factored: list[AnswerSpan] = []
+    for span in spans:
+        likely = odds(span, factor)
+        factored.append(span._replace(score=likely / (1 + likely)) if counts(span) else span)
     return sorted(factored, key=lambda span: -span.score)
 
 
 def section_of(span: AnswerSpan) -> str:
-    """The heading right above a span; empty where there is none. Of short sections that were cut as
-    one, all headings but the first stand in the text."""
+    """Return the heading right above a span; may be empty. Short sections that were chunked
+    together have all headings but the first in their text."""
     chunk = span.hit.chunk
     first, *others = chunk.trail[-1].split(SEVERAL_SECTIONS) if chunk.trail else [""]
+    if not others:
+        return first
     above = chunk.text[: max(0, span.start - chunk.start)].split("\n")
     lines = {line.strip(" #*") for line in above}
     headings = [heading for heading in others if heading in lines]
@@ -176,15 +181,84 @@ def section_of(span: AnswerSpan) -> str:
 
 
 def goes_on_in_item(span: AnswerSpan) -> bool:
-    """Whether it is a further sentence of a list item, behind the one that has the mark."""
+    """Tell whether a span is a further sentence of a list item."""
     chunk = span.hit.chunk
     is_first = bool(LIST_MARK.match(span.text))
-    return not is_first and _is_inside_item(chunk.text, span.start - chunk.start)
+    return not is_first and is_inside_item(chunk.text, span.start - chunk.start)
+
+
+def run_of(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """Return the rows of the span's table, the items of its list or the sentences of its paragraph,
+    in reading order."""
+    kind = kind_of(span)
+    near: list[AnswerSpan] = []
+    chunk_id = span.hit.chunk.id
+    for other in everything:
+        if other.hit.chunk.id == chunk_id and kind_of(other) == kind:
+            near.append(other)
+    near.sort(key=lambda other: other.start)
+    starts = [other.start for other in near]
+    return run_around(starts.index(span.start), near)
+
+
+def run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
+    """Return the contiguous spans around the one at `place`."""
+    run = [near[place]]
+    for before in reversed(near[:place]):
+        if not together(before, run[0]):
+            break
+        run.insert(0, before)
+    for after in near[place + 1 :]:
+        if not together(run[-1], after):
+            break
+        run.append(after)
+    return run
+
+
+def together(first: AnswerSpan, second: AnswerSpan) -> bool:
+    """Tell whether two spans are adjacent sentences of a paragraph, items of a list or rows of a
+    table."""
+    chunk = first.hit.chunk
+    kind = kind_of(first)
+    if second.hit.chunk.id != chunk.id:
+        return False
+    if kind_of(second) != kind or second.start < first.end:
+        return False
+    begin = first.end - chunk.start
+    end = second.start - chunk.start
+    between = chunk.text[begin:end]
+    if kind == "text":
+        return not between.strip("*_ ") and "\n" not in between
+    return first.lead == second.lead and "\n\n" not in between
+
+
+def item_of(span: AnswerSpan, run: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """Return the sentences of the span's list item. run: `run_of` the span."""
+    item: list[AnswerSpan] = []
+    for other in run:
+        if not goes_on_in_item(other):
+            if other.start > span.start:
+                break
+            item.clear()
+        item.append(other)
+    return item
+
+
+def pieces_in(run: Sequence[AnswerSpan]) -> int:
+    """Count table rows, list items or sentences."""
+    return sum(not goes_on_in_item(span) for span in run)
+
+
+def kind_of(span: AnswerSpan) -> str:
+    """Return row, item or text; every sentence of a list item is an item."""
+    if is_row(span.text):
+        return "row"
+    is_item = LIST_MARK.match(span.text) or goes_on_in_item(span)
+    return "item" if is_item else "text"
 
 
 def with_short_end(span: AnswerSpan) -> AnswerSpan:
-    """A sentence with the short ones right behind it, which are too short to stand alone: "Call
-    7112." may be what counts."""
+    """Extend a sentence by short ones right after it: "Call 7112." may be what counts."""
     chunk = span.hit.chunk
     rest = chunk.text[span.end - chunk.start :].partition("\n")[0]
     if is_row(span.text) or not SHORT_SENTENCE.match(rest):
@@ -198,9 +272,8 @@ def with_short_end(span: AnswerSpan) -> AnswerSpan:
     return span._replace(end=end, text=chunk.text[span.start - chunk.start : end - chunk.start])
 
 
-def spoken_text(span: AnswerSpan) -> str:
-    """The span's text; of a table row each cell after the name of its column, for "30 days" alone
-    says little."""
+def readable_text(span: AnswerSpan) -> str:
+    """Return the span's text, a table row with the column name before each cell."""
     if not is_row(span.text):
         return span.text
     return read_rows(f"{table_head(span)}\n{span.text}")
@@ -219,20 +292,20 @@ def _spans(hit: Hit) -> list[AnswerSpan]:
 def _pieces(
     passage: str, trail: tuple[str, ...], language: str
 ) -> tuple[tuple[int, int, str], ...]:
-    """Start, end and lead of each."""
+    """Split a passage into pieces with their start, end and lead-in."""
     pieces: list[tuple[int, int, str]] = []
     lead = ""
     for start, end in _sentences(passage, language):
         text = passage[start:end]
         if not text.strip() or RULE_ROW.match(text):
             continue
-        if _is_table_head(passage, end):
+        if is_table_head(passage, end):
             continue
         is_item = bool(LIST_MARK.match(text))
-        if not is_item and _leads_in(text, passage[end:], trail):
+        if not is_item and introduces_list(text, passage[end:], trail):
             lead = text
             continue
-        if not is_item and not _is_inside_item(passage, start):
+        if not is_item and not is_inside_item(passage, start):
             lead = ""
         if _says_something(text, is_item=is_item):
             pieces.append((start, end, lead))
@@ -240,8 +313,8 @@ def _pieces(
 
 
 def _sentences(passage: str, language: str) -> list[tuple[int, int]]:
-    """Start and end of each; "No." is of the sentence behind it, which says why, and a paragraph of
-    its own where it says no more."""
+    """Split a passage into sentences, "No." together with the reason after it in the same
+    paragraph."""
     sentences: list[tuple[int, int]] = []
     for start, end in split_sentences(passage, language):
         if sentences and "\n" not in passage[sentences[-1][0] : start]:
@@ -253,8 +326,8 @@ def _sentences(passage: str, language: str) -> list[tuple[int, int]]:
     return sentences
 
 
-def _is_inside_item(passage: str, start: int) -> bool:
-    """Whether the line on which something starts begins with the mark of a list."""
+def is_inside_item(passage: str, start: int) -> bool:
+    """Tell whether the line of this position begins with a list marker."""
     return bool(LIST_MARK.match(passage[:start].rpartition("\n")[2]))
 
 
@@ -264,13 +337,11 @@ def _says_something(text: str, *, is_item: bool) -> bool:
     return words_in(text) >= LEAST_WORDS or bool(YES_OR_NO.fullmatch(text))
 
 
-def _leads_in(text: str, below: str, trail: Sequence[str]) -> bool:
-    """Whether a sentence introduces the list below it."""
-    return bool(LEAD_IN.search(text)) or _goes_on(text, below, trail)
-
-
-def _goes_on(text: str, below: str, trail: Sequence[str]) -> bool:
-    """Whether a sentence without an end goes on in the list below it; headings have none either."""
+def introduces_list(text: str, below: str, trail: Sequence[str]) -> bool:
+    """Tell whether a sentence introduces the list below it: by its words, or without end
+    punctuation and not as a heading."""
+    if LEAD_IN.search(text):
+        return True
     has_list_below = LIST_MARK.match(below.lstrip("\n"))
     if not has_list_below or not OPEN_END.search(text):
         return False
@@ -280,7 +351,7 @@ def _goes_on(text: str, below: str, trail: Sequence[str]) -> bool:
     return not any(text.strip("*_ ") in heading for heading in trail)
 
 
-def _is_table_head(text: str, end: int) -> bool:
-    """A table's first row stands above its rule: it names the columns and answers nothing."""
+def is_table_head(text: str, end: int) -> bool:
+    """Tell whether a row names the columns, as the one above the rule does."""
     following = text[end:].lstrip("\n").split("\n", 1)[0]
     return bool(RULE_ROW.match(following))

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from ombud.answer.triage.classifier import LONGEST, Scores, TriageClassifier
-from ombud.answer.triage.persons import asks_for_person
-from ombud.answer.triage.sensitive import UNNAMED, Matter, Sensitive
+from ombud.answer.triage.sensitive import UNNAMED, Matter, SensitiveTerms
 from ombud.types import ResolvedQuestion
 
 Label = Literal["ordinary", "sensitive", "person", "out_of_scope"]
@@ -21,7 +20,7 @@ class TriageResult(NamedTuple):
     offers_person: bool = False
     """An ordinary message whose answer offers a person as well."""
     shows_helplines: bool = False
-    """One whose answer begins with helplines."""
+    """An ordinary message whose answer begins with helplines."""
 
     @property
     def signals(self) -> dict[str, float]:
@@ -31,40 +30,35 @@ class TriageResult(NamedTuple):
             "triage_danger": self.scores.danger,
             "triage_person": self.scores.person,
             "triage_out_of_scope": self.scores.outside,
-            "triage_injection": self.scores.strange,
+            "triage_injection": self.scores.injection,
             f"triage_is_{self.label}": 1.0,
         }
-
-
-class _Reading(NamedTuple):
-    """All that is known of a message before it is searched for."""
-
-    text: str
-    scores: Scores
-    matter: Matter | None
-    """By the terms of sensitive.toml, or of the organisation's own list."""
-    has_own_terms: bool
 
 
 class Triage:
     """Tells whom a message is for. Reads one message and no document."""
 
     def __init__(
-        self, terms: Sensitive, classifier: TriageClassifier, *, has_own_terms: bool = False
+        self, terms: SensitiveTerms, classifier: TriageClassifier, *, has_own_terms: bool = False
     ) -> None:
-        """has_own_terms: `terms` are the organisation's own: each counts, however unlikely."""
+        """Set the classifier and terms. has_own_terms: `terms` are the organisation's own, so each
+        counts however unlikely."""
         self._terms = terms
         self.classifier = classifier
         self._has_own_terms = has_own_terms
 
     def question(self, resolved: ResolvedQuestion) -> TriageResult:
-        """Judge a question. No correction of its spelling takes back what needs a person; what a
-        follow-up seems to be, it has to be together with the turn it continues, too."""
+        """Classify a question as typed and, if that is ordinary, as corrected. A follow-up needs a
+        person only if it also does together with the turn that it continues."""
         result = self.message(resolved.typed)
         if resolved.text != resolved.typed and result.label == "ordinary":
             result = self.message(resolved.text)
         is_named = result.matter is not None and result.matter.name != UNNAMED
-        if result.label == "ordinary" or is_named or not resolved.follows:
+        is_explicit = (
+            result.label == "person" and resolved.text.rstrip(" ?.!") in resolved.standalone
+        )
+        is_clear = result.label == "ordinary" or is_named or is_explicit
+        if is_clear or not resolved.follows:
             return result
         together = self.message(resolved.standalone)
         if together.label == result.label:
@@ -72,25 +66,34 @@ class Triage:
         return TriageResult(scores=result.scores)
 
     def message(self, text: str) -> TriageResult:
-        """Judge one message without what was written before it."""
+        """Classify one message without its history."""
         if not text.strip():
             return TriageResult()
-        reading = _Reading(
-            text=text,
-            scores=self.classifier.scores(text),
-            matter=self._terms.find(text),
-            has_own_terms=self._has_own_terms,
+        scores = self.classifier.scores(text)
+        matter = self._terms.find(text)
+        least = scores.thresholds.sensitive
+        if matter:
+            least = 0.0 if self._has_own_terms else scores.thresholds.term
+        least_danger = scores.thresholds.danger
+        if matter and matter.danger:
+            # The scores of a long story say little about one sentence of it.
+            least_danger = 0.0 if len(text) > LONGEST else scores.thresholds.term
+        message = _Message(
+            scores=scores,
+            matter=matter or Matter(UNNAMED, scores.topic, danger=False),
+            is_named=matter is not None,
+            is_sensitive=scores.sensitive >= least,
+            is_dangerous=scores.danger >= least_danger,
+            is_distressed=scores.distress >= scores.thresholds.distress,
         )
         for check in CHECKS:
-            result = check(reading)
+            result = check(message)
             if result:
-                return result._replace(scores=reading.scores)
-        scores = reading.scores
-        offers = scores.sensitive >= scores.thresholds.offered
+                return result._replace(scores=scores)
         return TriageResult(
             scores=scores,
-            offers_person=offers,
-            shows_helplines=offers and scores.danger >= scores.thresholds.danger,
+            offers_person=scores.sensitive >= scores.thresholds.offered,
+            shows_helplines=message.is_distressed,
         )
 
     def is_sensitive(self, messages: Sequence[str]) -> bool:
@@ -98,58 +101,52 @@ class Triage:
         return any(self.message(text).matter for text in messages)
 
 
-def find_danger(reading: _Reading) -> TriageResult | None:
-    """Somebody may come to harm: the emergency line comes first."""
-    scores, matter = reading.scores, reading.matter
-    least = scores.thresholds.danger
-    if matter and matter.danger:
-        is_long = len(reading.text) > LONGEST
-        least = 0.0 if is_long else scores.thresholds.term
-    is_doubtful = matter is None and scores.sensitive < scores.thresholds.sensitive
-    if scores.danger < least or is_doubtful:
+class _Message(NamedTuple):
+    """The checks' view of a message before the search."""
+
+    scores: Scores
+    matter: Matter
+    is_named: bool
+    """A term of sensitive.toml, or of the organisation's own list, names the matter."""
+    is_sensitive: bool
+    is_dangerous: bool
+    is_distressed: bool
+
+
+def find_danger(message: _Message) -> TriageResult | None:
+    """Find somebody who may come to harm: the emergency number comes first."""
+    if not message.is_dangerous or not (message.is_named or message.is_sensitive):
         return None
-    found = matter or Matter(UNNAMED, scores.topic, danger=True)
-    return TriageResult(label="sensitive", matter=found._replace(danger=True, distress=True))
+    return TriageResult("sensitive", message.matter._replace(danger=True, distress=True))
 
 
-def find_request_for_person(reading: _Reading) -> TriageResult | None:
-    """Somebody asks for a human; a sensitive matter that they name keeps its contact."""
-    scores = reading.scores
-    is_asked = asks_for_person(reading.text) or scores.person >= scores.thresholds.person
-    if not is_asked:
+def find_request_for_person(message: _Message) -> TriageResult | None:
+    """Find a request for a human; a sensitive matter that it names keeps its contact."""
+    if not message.scores.asks_for_person:
         return None
-    matter = reading.matter
-    named = matter._replace(danger=False) if matter and not matter.weak else None
-    return TriageResult(label="person", matter=named)
+    has_matter = message.is_named or message.is_sensitive
+    return TriageResult("person", message.matter._replace(danger=False) if has_matter else None)
 
 
-def find_sensitive(reading: _Reading) -> TriageResult | None:
-    """Somebody tells of what a person should help with."""
-    scores, matter = reading.scores, reading.matter
-    least = scores.thresholds.sensitive
-    if matter and not matter.weak:
-        least = 0.0 if reading.has_own_terms else scores.thresholds.term
-    if scores.sensitive < least:
+def find_sensitive(message: _Message) -> TriageResult | None:
+    """Find a matter that a person should help with."""
+    if not message.is_sensitive:
         return None
-    found = matter or Matter(UNNAMED, scores.topic, danger=False)
-    distress = scores.danger >= scores.thresholds.helpline
-    return TriageResult(
-        label="sensitive",
-        matter=found._replace(danger=False, distress=distress),
-    )
+    matter = message.matter._replace(danger=False, distress=message.is_distressed)
+    return TriageResult("sensitive", matter)
 
 
-def find_outside(reading: _Reading) -> TriageResult | None:
-    """A message that is no question about policies, or an attack on the assistant."""
-    scores = reading.scores
-    if scores.strange >= scores.thresholds.injection:
-        return TriageResult(label="out_of_scope", injected=scores.is_injection)
+def find_outside(message: _Message) -> TriageResult | None:
+    """Find what is no question about policies, or an attack on the assistant."""
+    scores = message.scores
+    if scores.injection >= scores.thresholds.injection:
+        return TriageResult("out_of_scope", injected=scores.is_injection)
     if scores.outside >= scores.thresholds.outside:
-        return TriageResult(label="out_of_scope")
+        return TriageResult("out_of_scope")
     return None
 
 
-CHECKS: Sequence[Callable[[_Reading], TriageResult | None]] = (
+CHECKS: Sequence[Callable[[_Message], TriageResult | None]] = (
     find_danger,
     find_request_for_person,
     find_sensitive,

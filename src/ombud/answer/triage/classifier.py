@@ -29,17 +29,18 @@ CLASSES: Mapping[Head, int] = {
     "scope": len(SCOPES),
     "person": 2,
 }
-FOLLOWS = 2
-"""Classes of the last head of the encoder: a turn opens a subject, or continues one."""
+TURN_CLASSES = 2
+"""Of the last head of the encoder: a turn opens a subject, or continues one."""
 WEIGHTS = Path(__file__).with_name("weights.json")
 DELTA = Path(__file__).with_name("delta.npz")
-DELTA_SHA256 = "0ff4aae6e2cd6e7dc2765da6f3be3b0797d0ce9c7b2073fd2d48d5817fa0842d"
+DELTA_SHA256 = "1985a32f0d16621cfe34b0b1b0ed3a06f1ea5ef3d8fd30eb0b43fa11b7aebbb1"
 """`make fine-tuned-triage` writes both."""
-HEAD_SHARPNESS = 10.0
+LOGIT_SCALE = 10.0
 """Logits are ten times a product with a vector of length 1."""
-SHARE = 0.4
-"""Weight of the encoder's logits beside the logarithms of the linear probabilities."""
-LANGUAGE = "en"
+ENCODER_WEIGHT = 0.4
+"""Of the encoder's logits beside the logarithms of the linear probabilities."""
+SENSITIVE_WEIGHT = 0.5
+"""Of the log odds of a sensitive message beside those of danger, in the score of distress."""
 LONGEST = 500
 """Characters that the encoder reads of a message; it was taught 128 tokens."""
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+|[?!:/]")
@@ -54,12 +55,12 @@ class Thresholds(NamedTuple):
     """From here on a message is handed to a person."""
     offered: float
     """From here on an answer offers a person as well."""
-    term: float
-    """As `sensitive`, where a term of sensitive.toml stands in the message."""
     danger: float
     """From here on the emergency number is shown."""
-    helpline: float
-    """From here on a sensitive message gets helplines."""
+    term: float
+    """As `sensitive` and `danger`, where a term of sensitive.toml stands in the message."""
+    distress: float
+    """From here on helplines are shown, beside an ordinary answer, too."""
     person: float
     outside: float
     injection: float
@@ -75,12 +76,24 @@ class Scores(NamedTuple):
     danger: float = 0.0
     person: float = 0.0
     outside: float = 0.0
-    strange: float = 0.0
-    """An injection or gibberish."""
+    injection: float = 0.0
+    """That it is an injection or gibberish."""
     is_injection: bool = False
-    """What is strange looks like an injection rather than like gibberish."""
+    """An injection is likelier than gibberish."""
     topic: str = ""
     thresholds: Thresholds = UNREACHED
+
+    @property
+    def asks_for_person(self) -> bool:
+        """Tell whether somebody asks for a human in place of the assistant."""
+        return self.person >= self.thresholds.person
+
+    @property
+    def distress(self) -> float:
+        """Return how likely somebody needs a helpline, 0 to 1: signs of danger count for more in a
+        message that tells of a sensitive matter."""
+        odds = _odds(self.danger) * float(_odds(self.sensitive) ** SENSITIVE_WEIGHT)
+        return odds / (1 + odds)
 
 
 class FineTunedEncoder:
@@ -99,13 +112,13 @@ class FineTunedEncoder:
 
     def continues(self, earlier: Sequence[str], turn: str) -> float:
         """Return the probability that a turn continues the earlier questions, 0 to 1."""
-        opens, goes_on = self._logits(turn_text(earlier, turn))[-FOLLOWS:]
+        opens, goes_on = self._logits(turn_text(earlier, turn))[-TURN_CLASSES:]
         return float(1 / (1 + np.exp(opens - goes_on)))
 
     def _run(self, text: str) -> linear.Numbers:
         heads = self._encoder.heads
         vector = self._encoder.embed([text])[0]
-        row: linear.Numbers = HEAD_SHARPNESS * heads["heads.weight"] @ vector + heads["heads.bias"]
+        row: linear.Numbers = LOGIT_SCALE * heads["heads.weight"] @ vector + heads["heads.bias"]
         return row
 
 
@@ -123,9 +136,13 @@ class TriageClassifier:
     def __init__(self, open_encoder: OpenEncoder | None = None, path: Path = WEIGHTS) -> None:
         self._open_encoder = open_encoder
         self._weights = load_weights(path)
+        self._scores = lru_cache(maxsize=64)(self._score)
 
     def scores(self, text: str) -> Scores:
         """Return the scores of a message; one without Latin letters has none."""
+        return self._scores(text)
+
+    def _score(self, text: str) -> Scores:
         message = read_message(text)
         if not _is_latin(message):
             return Scores()
@@ -135,18 +152,21 @@ class TriageClassifier:
         reading = TRIAGE_READING.read_once()
         for head in HEADS:
             of_head = linear.score([text], self._weights.heads[head], reading)[0]
-            probabilities[head] = _joined(of_head, logits[head]) if logits else of_head
+            probabilities[head] = _product(of_head, logits[head]) if logits else of_head
         scope = probabilities["scope"]
         return Scores(
             sensitive=float(probabilities["sensitive"][1]),
             danger=float(probabilities["danger"][1]),
             person=float(probabilities["person"][1]),
             outside=float(1 - scope[0]),
-            strange=float(scope[2:].sum()),
+            injection=float(scope[2:].sum()),
             is_injection=bool(scope[2] >= scope[3]),
             topic=TOPICS[int(probabilities["topic"].argmax())],
-            thresholds=self._weights.joined if logits else self._weights.alone,
+            thresholds=self._weights.with_encoder if logits else self._weights.linear_only,
         )
+
+    def asks_for_person(self, text: str) -> bool:
+        return self.scores(text).asks_for_person
 
     def encoder(self) -> FineTunedEncoder | None:
         return self._open_encoder() if self._open_encoder else None
@@ -159,9 +179,9 @@ class TriageClassifier:
 
 class TriageWeights(NamedTuple):
     heads: Mapping[Head, linear.LinearWeights]
-    joined: Thresholds
+    with_encoder: Thresholds
     """Of scores in which the encoder has its share."""
-    alone: Thresholds
+    linear_only: Thresholds
 
 
 @lru_cache(maxsize=2)
@@ -171,8 +191,8 @@ def load_weights(path: Path = WEIGHTS) -> TriageWeights:
         content = json.loads(path.read_text(encoding="utf-8"))
         return TriageWeights(
             heads={head: linear.from_record(content["heads"][head]) for head in HEADS},
-            joined=Thresholds(**content["joined"]),
-            alone=Thresholds(**content["alone"]),
+            with_encoder=Thresholds(**content["with_encoder"]),
+            linear_only=Thresholds(**content["linear_only"]),
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
         raise BadSetting(f"{path} holds no weights of triage.", hint="Run: make triage.") from wrong
@@ -188,7 +208,7 @@ def open_encoder(cache: Path) -> FineTunedEncoder | None:
 
 def is_read_by_encoder(text: str) -> bool:
     """Tell whether the encoder has a share in the scores of a message."""
-    return len(text) <= LONGEST and message_language(text) == LANGUAGE
+    return len(text) <= LONGEST and message_language(text) == "en"
 
 
 def _is_latin(message: str) -> bool:
@@ -198,9 +218,13 @@ def _is_latin(message: str) -> bool:
     return 2 * latin > len(letters)
 
 
-def _joined(probabilities: linear.Numbers, logits: linear.Numbers) -> linear.Numbers:
-    """Return the normalised product of both opinions, shape (classes,)."""
-    scores = np.log(np.maximum(probabilities, 1e-9)) + SHARE * logits
+def _odds(probability: float) -> float:
+    return probability / max(1 - probability, 1e-9)
+
+
+def _product(probabilities: linear.Numbers, logits: linear.Numbers) -> linear.Numbers:
+    """Return the normalised product of the linear heads and the encoder, shape (classes,)."""
+    scores = np.log(np.maximum(probabilities, 1e-9)) + ENCODER_WEIGHT * logits
     powers = np.exp(scores - scores.max())
     shares: linear.Numbers = powers / powers.sum()
     return shares
@@ -225,14 +249,8 @@ def _letters(message: str) -> list[str]:
     return runs
 
 
-def _no_surface(text: str) -> Sequence[float]:
-    del text
-    return ()
-
-
 TRIAGE_READING = linear.FeatureReading(
     part=_folded,
-    surface=_no_surface,
     terms={"words": _words, "letters": _letters},
     trainer="make triage",
 )

@@ -1,4 +1,4 @@
-"""Drafts that are handed in on a page, checked beside the requests, and put in force."""
+"""Drafts uploaded on a page: checked in the background and published."""
 
 import secrets
 from pathlib import Path
@@ -12,70 +12,71 @@ from ombud.app.publishing.publications import publish_drafts, undo_publication
 from ombud.app.publishing.questions import QuestionChoices
 from ombud.app.publishing.report import check_html, check_json
 from ombud.app.workspace import DATA, Workspace
-from ombud.errors import BadRequest, Busy, NotFound, OmbudError
+from ombud.errors import BadRequest, Busy, LabError, NotFound, OmbudError
+from ombud.messages import message
 from ombud.store import read_progress, save_progress
 
 FOLDER = "drafts"
 JOB = "check"
 MADE = 20
-"""Questions made from the drafts, as on the command line."""
+"""Number of questions made from the drafts, as on the command line."""
 REPORT = "check.html"
 
 
 def keep_drafts(workspace: Workspace, files: list[tuple[str, bytes]], by: str) -> str:
-    """A set of drafts in a folder of its own; returns its id. Raises BadRequest."""
+    """Store a set of drafts in a folder of its own, and return its id. Raises BadRequest."""
     identity = secrets.token_hex(6)
-    kept = keep_named(workspace, workspace.home / DATA / FOLDER / identity, files)
-    note_action(workspace, "drafts handed in", by, files=len(kept))
+    set_id = keep_named(workspace, workspace.home / DATA / FOLDER / identity, files)
+    note_action(workspace, "drafts handed in", by, files=len(set_id))
     return identity
 
 
 def list_sets(workspace: Workspace) -> list[tuple[str, list[str]]]:
-    """(id, names of files), the newest first."""
+    """Return (id, file names) of all sets, newest first."""
     root = workspace.home / DATA / FOLDER
     if not root.is_dir():
         return []
     folders = [one for one in root.iterdir() if one.is_dir()]
-    found: list[tuple[str, list[str]]] = []
+    sets: list[tuple[str, list[str]]] = []
     for folder in sorted(folders, key=lambda one: one.stat().st_mtime, reverse=True):
-        names = [path.name for path in _files(folder)]
-        found.append((folder.name, names))
-    return found
+        names = [path.name for path in files_in(folder)]
+        sets.append((folder.name, names))
+    return sets
 
 
 def start_check(workspace: Workspace, identity: str, choices: DraftChoices, by: str) -> None:
-    """In a thread; `check_state` tells how it goes. Raises Busy, NotFound."""
+    """Check a set in a thread; `check_state` reports its progress. Raises Busy, NotFound."""
     paths = paths_of(workspace, identity)
     if check_state(workspace)["state"] == "running":
-        raise Busy("A check runs already.", hint="Its progress stands on this page.")
+        raise Busy(message("admin.error_check_running"), hint=message("admin.error_see_progress"))
     note_action(workspace, "drafts checked", by)
-    _note(workspace, identity, "running", step="begins")
+    note_state(workspace, identity, "running", step="begins")
 
     def check() -> None:
         try:
-            found = check_drafts(
+            result = check_drafts(
                 workspace,
                 paths,
                 choices,
                 QuestionChoices(made=MADE),
-                on_progress=lambda step, done, total: _note(
+                on_progress=lambda step, done, total: note_state(
                     workspace, identity, "running", step=step, done=done, total=total
                 ),
             )
         except OmbudError as failed:
-            _note(workspace, identity, "failed", said=f"{failed} {failed.hint}".strip())
+            note_state(workspace, identity, "failed", said=f"{failed} {failed.hint}".strip())
             return
-        html = check_html(found, workspace.settings.general.name)
+        html = check_html(result, workspace.settings.general.name)
         (folder_of(workspace, identity) / REPORT).write_text(html, encoding="utf-8")
-        told = check_json(found)
-        counts = {name: count for name, count in told["counts"].items() if count}
-        _note(
+        report = check_json(result)
+        counts = {name: count for name, count in report["counts"].items() if count}
+        note_state(
             workspace,
             identity,
             "done",
-            go=told["go"],
-            reasons=list(told["reasons"]),
-            questions=told["questions"],
+            go=report["go"],
+            reasons=list(report["reasons"]),
+            questions=report["questions"],
             counts=counts,
         )
 
@@ -85,14 +86,18 @@ def start_check(workspace: Workspace, identity: str, choices: DraftChoices, by: 
 def publish(
     workspace: Workspace, identity: str, choices: DraftChoices, force: str, by: str
 ) -> None:
-    """Raises LabError where no check says go and no reason is given."""
-    publish_drafts(workspace, paths_of(workspace, identity), choices, force=force.strip())
-    remove_set(workspace, identity)  # what is in force stands in its source
+    """Publish a set. Raises LabError if no check says go and no reason is given."""
+    paths = paths_of(workspace, identity)
+    try:
+        publish_drafts(workspace, paths, choices, force=force.strip())
+    except LabError as refused:
+        raise LabError(str(refused), hint=message("admin.error_publish_hint")) from refused
+    remove_set(workspace, identity)  # the published files are in their sources
     note_action(workspace, "drafts published", by, forced=bool(force.strip()))
 
 
 def remove_set(workspace: Workspace, identity: str) -> None:
-    """Raises NotFound."""
+    """Remove a set. Raises NotFound."""
     rmtree(folder_of(workspace, identity), ignore_errors=True)
 
 
@@ -102,37 +107,37 @@ def undo(workspace: Workspace, publication: str, by: str) -> None:
 
 
 def check_state(workspace: Workspace) -> dict[str, Any]:
-    """state idle | running | done | failed, and of which set."""
+    """Return the state of the latest check (idle, running, done or failed) and its set."""
     return read_progress(workspace.store, JOB) or {"state": "idle"}
 
 
 def report_of(workspace: Workspace, identity: str) -> str:
-    """The report of the last check, as HTML. Raises NotFound."""
+    """Return the report of the latest check as HTML. Raises NotFound."""
     file = folder_of(workspace, identity) / REPORT
     if not file.is_file():
-        raise NotFound("These drafts were not checked yet.")
+        raise NotFound(message("admin.error_not_checked"))
     return file.read_text(encoding="utf-8")
 
 
 def folder_of(workspace: Workspace, identity: str) -> Path:
-    """Raises NotFound."""
+    """Return the folder of a set. Raises NotFound."""
     folder = workspace.home / DATA / FOLDER / identity
     if not identity.isalnum() or not folder.is_dir():
-        raise NotFound("These drafts are gone.")
+        raise NotFound(message("admin.error_drafts_gone"))
     return folder
 
 
 def paths_of(workspace: Workspace, identity: str) -> list[Path]:
-    """Raises NotFound, BadRequest."""
-    found = _files(folder_of(workspace, identity))
-    if not found:
-        raise BadRequest("This set holds no draft.")
-    return found
+    """Return the files of a set. Raises NotFound, or BadRequest if there are none."""
+    paths = files_in(folder_of(workspace, identity))
+    if not paths:
+        raise BadRequest(message("admin.error_drafts_empty"))
+    return paths
 
 
-def _files(folder: Path) -> list[Path]:
+def files_in(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name != REPORT)
 
 
-def _note(workspace: Workspace, identity: str, state: str, **said: Any) -> None:
-    save_progress(workspace.store, JOB, {"state": state, "set": identity, **said})
+def note_state(workspace: Workspace, identity: str, state: str, **facts: Any) -> None:
+    save_progress(workspace.store, JOB, {"state": state, "set": identity, **facts})

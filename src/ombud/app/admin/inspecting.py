@@ -1,5 +1,5 @@
-"""One case of a run, from the question to its grades: what was searched for, what came back and at
-which stage with which score, which prompts were used, what was answered, why it was graded so."""
+"""One case of a run, from the question to its grades: searches, hits by stage with scores, prompts,
+the answer, and the reasons of the grades."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -21,32 +21,34 @@ class CaseLine(NamedTuple):
     id: str
     question: str
     got: str
-    """Such as `full`, `denied, contact`, or `failed`."""
+    """Outcome and action, such as `full` or `denied, contact`, or `failed`."""
     lost: str
     is_wrong: bool
-    """It failed, it lost its evidence, or the answer was of the wrong kind."""
+    """True if it failed, lost its evidence, or got an answer of the wrong kind."""
     figures: tuple[str, ...]
 
 
 class CaseList(NamedTuple):
+    """A page of a run's cases."""
+
     run: Run
     titles: tuple[str, ...]
-    """Of the columns of figures."""
+    """Titles of the columns of figures."""
     lines: tuple[CaseLine, ...]
     fitting: int
-    """Of all cases that fit, on all pages."""
+    """Number of matching cases on all pages."""
     wrong: int
 
 
 def list_cases(
     workspace: Workspace, run: str, *, only_wrong: bool = False, begin: int = 0
 ) -> CaseList:
-    """`LISTED` cases in the order of their dataset. Raises NotFound."""
+    """Return `LISTED` cases in the order of their dataset. Raises NotFound."""
     recorded = read_run(workspace.store, run)
     metrics = recorded.metrics[:SHOWN_SCORES]
     values = {metric: recorded.values(metric) for metric in metrics}
     kinds = recorded.values("outcome_accuracy")
-    lines = [_line(seen, metrics, values, kinds) for seen in recorded.observations]
+    lines = [case_line(seen, metrics, values, kinds) for seen in recorded.observations]
     wrong = [line for line in lines if line.is_wrong]
     fitting = wrong if only_wrong else lines
     return CaseList(
@@ -58,7 +60,7 @@ def list_cases(
     )
 
 
-def _line(
+def case_line(
     seen: Observation,
     metrics: Sequence[str],
     values: Mapping[str, Mapping[str, Score]],
@@ -69,20 +71,20 @@ def _line(
     return CaseLine(
         id=case.id,
         question=case.question,
-        got="failed" if seen.error else _kind_of(seen.answer),
+        got="failed" if seen.error else answer_kind(seen.answer),
         lost=seen.lost,
         is_wrong=bool(seen.error or seen.lost) or (kind is not None and kind.value == 0),
-        figures=tuple(_figure(values[metric].get(case.id), metric) for metric in metrics),
+        figures=tuple(figure(values[metric].get(case.id), metric) for metric in metrics),
     )
 
 
-def _kind_of(answer: Answer | None) -> str:
+def answer_kind(answer: Answer | None) -> str:
     if answer is None:
         return "searched only"
     return answer.outcome if answer.action == "none" else f"{answer.outcome}, {answer.action}"
 
 
-def _figure(score: Score | None, metric: str) -> str:
+def figure(score: Score | None, metric: str) -> str:
     return "–" if score is None or score.value is None else figure_of(score.value, metric)
 
 
@@ -90,7 +92,7 @@ def _figure(score: Score | None, metric: str) -> str:
 
 
 class Stage(NamedTuple):
-    """Where one leg of the search had a passage."""
+    """The rank of a passage in one leg of the search."""
 
     leg: str
     rank: int
@@ -98,22 +100,28 @@ class Stage(NamedTuple):
 
 
 class ShownHit(NamedTuple):
+    """A hit with its rank in each leg."""
+
     hit: Hit
     stages: tuple[Stage, ...]
     was_read: bool
-    """It stood in front of what wrote the answer."""
+    """True if the model that wrote the answer received it."""
     was_cited: bool
     holds_evidence: bool
 
 
 class UsedPrompt(NamedTuple):
+    """A prompt that the answer used."""
+
     name: str
     digest: str
     counts_now: bool
-    """The same words still count."""
+    """True if the same text is still active."""
 
 
 class ShownScore(NamedTuple):
+    """A score of the case."""
+
     title: str
     figure: str
     reason: str
@@ -121,6 +129,8 @@ class ShownScore(NamedTuple):
 
 
 class ShownCase(NamedTuple):
+    """Everything recorded about one case."""
+
     run: Run
     case: Case
     seen: Observation
@@ -130,16 +140,18 @@ class ShownCase(NamedTuple):
     prompts: tuple[UsedPrompt, ...]
     scores: tuple[ShownScore, ...]
     before: str
-    """Id of the case before; empty for the first."""
+    """Id of the previous case; empty for the first."""
     after: str
 
 
 def show_case(workspace: Workspace, run: str, case_id: str) -> ShownCase:
-    """Raises NotFound for a run or a case that there is none of."""
+    """Return one case of a run. Raises NotFound for an unknown run or case."""
     recorded = read_run(workspace.store, run)
     ids = [case.id for case in recorded.cases]
     if case_id not in ids:
-        raise NotFound("This run did not ask that case.", hint="The run's page lists its cases.")
+        raise NotFound(
+            "This run does not contain that case.", hint="The run's page lists its cases."
+        )
     place = ids.index(case_id)
     seen = recorded.observations[place]
     trace = (seen.answer.trace if seen.answer else seen.trace) or Trace()
@@ -147,25 +159,25 @@ def show_case(workspace: Workspace, run: str, case_id: str) -> ShownCase:
         run=recorded.run,
         case=seen.case,
         seen=seen,
-        kind="failed" if seen.error else _kind_of(seen.answer),
+        kind="failed" if seen.error else answer_kind(seen.answer),
         trace=trace,
-        hits=_hits(seen, trace),
-        prompts=_prompts(workspace, trace),
-        scores=_scores(recorded, case_id),
+        hits=hits_with_ranks(seen, trace),
+        prompts=used_prompts(workspace, trace),
+        scores=case_scores(recorded, case_id),
         before=ids[place - 1] if place else "",
         after=ids[place + 1] if place + 1 < len(ids) else "",
     )
 
 
-def _hits(seen: Observation, trace: Trace) -> tuple[ShownHit, ...]:
+def hits_with_ranks(seen: Observation, trace: Trace) -> tuple[ShownHit, ...]:
     stages: dict[str, list[Stage]] = {}
     for ranking in trace.rankings:
         for chunk_id, rank, score in ranking.rows:
             stages.setdefault(chunk_id, []).append(Stage(ranking.leg, rank, score))
     cited = {one.chunk_id for one in seen.answer.citations} if seen.answer else set[str]()
-    shown: list[ShownHit] = []
+    hits: list[ShownHit] = []
     for hit in seen.hits or ():
-        shown.append(
+        hits.append(
             ShownHit(
                 hit=hit,
                 stages=tuple(stages.get(hit.chunk.id, ())),
@@ -174,10 +186,10 @@ def _hits(seen: Observation, trace: Trace) -> tuple[ShownHit, ...]:
                 holds_evidence=carries_quote(hit, seen.case),
             )
         )
-    return tuple(shown)
+    return tuple(hits)
 
 
-def _prompts(workspace: Workspace, trace: Trace) -> tuple[UsedPrompt, ...]:
+def used_prompts(workspace: Workspace, trace: Trace) -> tuple[UsedPrompt, ...]:
     counting = digests(workspace.prompts)
     used: list[UsedPrompt] = []
     for called, digest in sorted(trace.prompts.items()):
@@ -186,10 +198,10 @@ def _prompts(workspace: Workspace, trace: Trace) -> tuple[UsedPrompt, ...]:
     return tuple(used)
 
 
-def _scores(recorded: RecordedRun, case_id: str) -> tuple[ShownScore, ...]:
-    shown: list[ShownScore] = []
+def case_scores(recorded: RecordedRun, case_id: str) -> tuple[ShownScore, ...]:
+    scores: list[ShownScore] = []
     for score in recorded.scores:
         if score.case_id == case_id:
-            figure = _figure(score, score.metric)
-            shown.append(ShownScore(title_of(score.metric), figure, score.reason, score.by))
-    return tuple(shown)
+            value = figure(score, score.metric)
+            scores.append(ShownScore(title_of(score.metric), value, score.reason, score.by))
+    return tuple(scores)

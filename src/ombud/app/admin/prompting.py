@@ -1,7 +1,8 @@
-"""The words for models: what ships, what people have written, which of it counts.
+"""Prompts: the shipped ones, versions that people have written, and which is active.
 
-A version is kept in the store for ever; the one that counts is a file of the workspace, as if
-somebody had put it there by hand, and where there is none what ships counts."""
+Versions are stored for ever. The active one is a file of the workspace, as if written there by
+hand; without a file the shipped prompt is active.
+"""
 
 import re
 from difflib import unified_diff
@@ -13,21 +14,22 @@ from ombud.app.admin.jobs import note_action
 from ombud.app.identity.people import mark
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, NotFound
+from ombud.messages import message
 from ombud.prompts import shipped, tasks, variants, why_not
 from ombud.store import PromptVersion, add_prompt_version, prompt_versions
 
 LONGEST = 50_000
-"""Characters."""
+"""Characters of a prompt."""
 _VARIANT = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 
 
 class PromptLine(NamedTuple):
-    """A prompt as a page lists it."""
+    """A prompt in the list of a page."""
 
     name: str
     is_shipped: bool
     is_own: bool
-    """A file of the workspace counts."""
+    """True if a file of the workspace is active."""
     versions: int
 
 
@@ -36,19 +38,19 @@ class PromptPage(NamedTuple):
 
     name: str
     shipped: str
-    """Empty where none ships."""
+    """Empty if none is shipped."""
     active: str
-    """What counts; empty where neither ships nor stands in the workspace."""
+    """The active text; empty if there is none."""
     is_own: bool
     number: int
-    """Of the version that counts; 0 = what ships, or a file that nobody wrote here."""
+    """Number of the active version; 0 for the shipped prompt or a file written by hand."""
     versions: tuple[PromptVersion, ...]
     problem: str
-    """Why the file of the workspace is not used."""
+    """Reason why the workspace's file is not used."""
 
 
 def list_prompts(workspace: Workspace) -> list[PromptLine]:
-    """By task and variant."""
+    """Return all prompts by task and variant."""
     lines: list[PromptLine] = []
     for task in tasks():
         for variant in variants(task, workspace.prompts):
@@ -57,7 +59,7 @@ def list_prompts(workspace: Workspace) -> list[PromptLine]:
                 PromptLine(
                     name=name,
                     is_shipped=bool(shipped(name)),
-                    is_own=_file(workspace, name).is_file(),
+                    is_own=prompt_file(workspace, name).is_file(),
                     versions=len(prompt_versions(workspace.store, name)),
                 )
             )
@@ -65,9 +67,9 @@ def list_prompts(workspace: Workspace) -> list[PromptLine]:
 
 
 def read_prompt(workspace: Workspace, name: str) -> PromptPage:
-    """Raises NotFound for a task that there is none of."""
-    _check_name(name)
-    file = _file(workspace, name)
+    """Return one prompt. Raises NotFound for an unknown task."""
+    check_name(name)
+    file = prompt_file(workspace, name)
     own = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     versions = prompt_versions(workspace.store, name)
     number = next((one.number for one in versions if one.text == own), 0) if own else 0
@@ -83,45 +85,47 @@ def read_prompt(workspace: Workspace, name: str) -> PromptPage:
 
 
 def save_version(workspace: Workspace, name: str, text: str, by: str) -> PromptVersion:
-    """Keeps it; it does not count yet. Raises BadRequest for words that the code cannot fill in."""
-    _check_name(name)
+    """Store a version without activating it. Raises BadRequest for placeholders that the code
+    cannot fill."""
+    check_name(name)
     text = text.replace("\r\n", "\n")
     if len(text) > LONGEST:
-        raise BadRequest(f"A prompt may have at most {LONGEST:,} characters.")
+        raise BadRequest(message("admin.error_prompt_long", count=LONGEST))
     problem = why_not(text, name.partition("/")[0])
     if problem:
-        raise BadRequest(f"This cannot be sent: {problem}", hint="Nothing was saved.")
+        raise BadRequest(message("admin.error_prompt", problem=problem))
     made = add_prompt_version(workspace.store, name, text, mark(by))
     note_action(workspace, "prompt written", by, prompt=name, number=made.number)
     return made
 
 
 def activate(workspace: Workspace, name: str, number: int, by: str) -> None:
-    """From now on this version counts, in every process of the workspace; 0 = what ships. A file
-    that was written by hand is kept as a version first. Raises NotFound."""
-    _check_name(name)
+    """Activate a version in every process of the workspace; 0 means the shipped prompt. A file
+    written by hand is stored as a version first. Raises NotFound."""
+    check_name(name)
     text = version(workspace, name, number).text if number else ""
-    file = _file(workspace, name)
-    _keep_file(workspace, name, file, by)
+    file = prompt_file(workspace, name)
+    store_file_version(workspace, name, file, by)
     try:
-        _put(file, text)
+        write_or_remove(file, text)
     except OSError as failed:
         raise BadRequest(
-            f"The prompt cannot be written: {failed.strerror}.", hint="Check the folder `prompts`."
+            message("admin.error_prompt_write", reason=failed.strerror),
+            hint=message("admin.error_prompt_write_hint"),
         ) from failed
     note_action(workspace, "prompt activated", by, prompt=name, number=number)
 
 
-def _keep_file(workspace: Workspace, name: str, file: Path, by: str) -> None:
-    """What stands there as a version, unless it is one."""
+def store_file_version(workspace: Workspace, name: str, file: Path, by: str) -> None:
+    """Store the present file as a version, unless it is one."""
     before = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-    known = [one.text for one in prompt_versions(workspace.store, name)]
-    if before.strip() and before not in known:
+    stored = [one.text for one in prompt_versions(workspace.store, name)]
+    if before.strip() and before not in stored:
         add_prompt_version(workspace.store, name, before, mark(by))
 
 
-def _put(file: Path, text: str) -> None:
-    """Whole, or not at all; no file for an empty text."""
+def write_or_remove(file: Path, text: str) -> None:
+    """Write the file completely or not at all; remove it if the text is empty."""
     if not text:
         file.unlink(missing_ok=True)
         return
@@ -132,31 +136,34 @@ def _put(file: Path, text: str) -> None:
 
 
 def version(workspace: Workspace, name: str, number: int) -> PromptVersion:
-    """Raises NotFound."""
+    """Return one version. Raises NotFound."""
     for one in prompt_versions(workspace.store, name):
         if one.number == number:
             return one
-    raise NotFound(f"`{name}` has no version {number}.")
+    raise NotFound(message("admin.error_prompt_version", name=name, number=number))
 
 
 def difference(before: str, after: str) -> list[str]:
-    """Lines as `diff -u` writes them, without its head."""
+    """Return the lines of `diff -u`, without its header."""
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2)
     return list(lines)[2:]
 
 
 def preview(text: str) -> str:
-    """With each placeholder named where its value will stand."""
+    """Mark each placeholder by its name."""
     template = Template(text)
     named = {name: f"⟨{name}⟩" for name in template.get_identifiers()}
     return template.safe_substitute(named)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     task, _, variant = name.partition("/")
     if task not in tasks() or not _VARIANT.fullmatch(variant):
-        raise NotFound(f"There is no prompt `{name[:100]}`.", hint="/admin/prompts lists all.")
+        raise NotFound(
+            message("admin.error_prompt_unknown", name=name[:100]),
+            hint=message("admin.error_prompt_unknown_hint"),
+        )
 
 
-def _file(workspace: Workspace, name: str) -> Path:
+def prompt_file(workspace: Workspace, name: str) -> Path:
     return workspace.prompts / f"{name}.txt"

@@ -1,4 +1,4 @@
-"""`ombud.toml` as commands and pages change it: comments stay, and what would be wrong is not
+"""Edits `ombud.toml` for commands and pages: comments stay, and invalid settings are not
 written."""
 
 from collections.abc import Callable
@@ -9,11 +9,12 @@ from typing import Any
 from ombud.app.flags import check_flags
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, OmbudError
+from ombud.messages import message
 from ombud.settings import FILE, load
 
 
 def remove_source_entry(workspace: Workspace, name: str) -> None:
-    """Take a source out of the file. Raises BadRequest where the file does not hold it."""
+    """Remove a source from the file. Raises BadRequest if the file does not contain it."""
 
     def change(document: Any) -> None:
         sources = document.get("source", [])
@@ -31,7 +32,7 @@ def remove_source_entry(workspace: Workspace, name: str) -> None:
 
 
 def rewrite_settings(workspace: Workspace, change: Callable[[Any], None]) -> None:
-    """Raises BadRequest, and writes nothing, where the settings would be wrong afterwards."""
+    """Change the file. Raises BadRequest, writing nothing, if the settings would be invalid."""
     import tomlkit
 
     file = workspace.home / FILE
@@ -44,12 +45,13 @@ def rewrite_settings(workspace: Workspace, change: Callable[[Any], None]) -> Non
             settings = load(Path(folder), workspace.flags)
             check_flags(settings, workspace.personas, workspace.prompts)
         except OmbudError as wrong:
-            raise BadRequest(str(wrong), hint=wrong.hint or "Nothing was changed.") from wrong
+            raise BadRequest(str(wrong), hint=wrong.hint) from wrong
     try:
         beside = file.with_name(f".{FILE}.new")
         beside.write_text(text, encoding="utf-8")
         beside.replace(file)
     except OSError as failed:
         raise BadRequest(
-            f"{FILE} cannot be written: {failed.strerror}.", hint="Change it by hand."
+            message("admin.error_settings_write", reason=failed.strerror),
+            hint=message("admin.error_settings_write_hint"),
         ) from failed

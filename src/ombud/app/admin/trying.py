@@ -1,4 +1,4 @@
-"""What the playground offers: which choices there are, how complex a question is taken to be."""
+"""Choices of the playground, and the complexity of a question."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,11 +24,13 @@ SAMPLES = (
 
 
 class Choices(NamedTuple):
+    """The options of the playground."""
+
     strategies: Sequence[str]
     rerankers: Sequence[str]
     sources: Sequence[str]
     plan: Plan
-    """What counts where nothing is chosen."""
+    """The plan that applies if nothing is chosen."""
 
 
 def choices(workspace: Workspace) -> Choices:
@@ -43,8 +45,8 @@ def choices(workspace: Workspace) -> Choices:
 
 
 def route(workspace: Workspace, question: str, plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Its complexity class, how sure that is, and what an adaptive plan takes from it. Raises
-    BadRequest, BadSetting."""
+    """Return the question's complexity class with its probability, and what an adaptive plan
+    changes. Raises BadRequest, BadSetting."""
     if not question.strip() or len(question) > LONGEST:
         raise BadRequest(f"A question has 1 to {LONGEST:,} characters.")
     merged = merge_plan({**workspace.flagged.plan.model_dump(exclude_defaults=True), **plan})
@@ -58,11 +60,13 @@ def route(workspace: Workspace, question: str, plan: Mapping[str, Any]) -> dict[
 
 
 def pages(workspace: Workspace, versions: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Id -> pages of a document (id, version), as far as they have numbers."""
+    """Return id -> number of pages of a document (id, version), if its pages are numbered."""
     return page_totals(workspace.store, versions)
 
 
 class DatasetLine(NamedTuple):
+    """A dataset that runs used."""
+
     name: str
     digest: str
     cases: int
@@ -70,10 +74,10 @@ class DatasetLine(NamedTuple):
 
 
 def datasets(workspace: Workspace) -> list[DatasetLine]:
-    """Those that runs have asked, the most asked first."""
-    found: dict[tuple[str, str], DatasetLine] = {}
+    """Return the datasets that runs used, most used first."""
+    lines: dict[tuple[str, str], DatasetLine] = {}
     for run in list_runs(workspace.store):
         key = (run.dataset, run.dataset_digest)
-        before = found.get(key, DatasetLine(run.dataset, run.dataset_digest, run.cases, 0))
-        found[key] = before._replace(runs=before.runs + 1)
-    return sorted(found.values(), key=lambda line: (-line.runs, line.name))
+        before = lines.get(key, DatasetLine(run.dataset, run.dataset_digest, run.cases, 0))
+        lines[key] = before._replace(runs=before.runs + 1)
+    return sorted(lines.values(), key=lambda line: (-line.runs, line.name))

@@ -1,1 +1,1 @@
-"""Verify, replay, forget, certify: what an auditor asks for."""
+"""What an auditor needs: verify, replay, forget, certify."""

@@ -1,7 +1,7 @@
-"""A deletion with proof: afterwards every place is searched for the document, and what was found is
-written down.
+"""Deletes a document and proves it: every place is searched afterwards, and the findings are
+certified.
 
-Whoever adds a place where a document's words may stand extends `_places`.
+Whoever adds a place that may contain a document's text extends `search_places`.
 """
 
 import json
@@ -23,11 +23,11 @@ from ombud.ingest import copy_index, drop_originals, originals_of
 from ombud.sources import FolderSource
 from ombud.store import (
     abbreviations_of,
+    count_phrases,
     erase_quotes,
     find_document,
     graph_rows_of,
     list_runs,
-    phrases_held,
     text_of,
 )
 from ombud.text import forget_passages, split_sentences
@@ -35,18 +35,22 @@ from ombud.types import Document
 
 PHRASES = 12
 LEAST_CHARACTERS = 30
-"""A shorter phrase stands in many texts."""
+"""Minimum length of a phrase; shorter ones occur in many texts."""
 _PIECE = 1 << 24
 
 
 class ErasurePlace(NamedTuple):
+    """A place that was searched."""
+
     name: str
     found: int
-    """Traces that are left: 0 where the document is gone."""
+    """Number of remaining traces; 0 if the document is gone."""
     said: str = ""
 
 
 class Certificate(NamedTuple):
+    """The result of a deletion."""
+
     document: str
     uri: str
     digest: str
@@ -55,9 +59,9 @@ class Certificate(NamedTuple):
     retire: tuple[str, ...]
     """Cases of datasets whose evidence it was: `file: case id`."""
     not_covered: tuple[str, ...]
-    """Places that cannot be looked into from here, each with what the operator does."""
+    """Places that cannot be searched from here, each with what the operator has to do."""
     source: str
-    """Warning where the source still holds it, so that the next sync would bring it back."""
+    """Warning that the source still has it, so that the next sync would restore it."""
 
     @property
     def gone(self) -> bool:
@@ -65,17 +69,18 @@ class Certificate(NamedTuple):
 
 
 def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
-    """Delete a document everywhere and prove it. Raises NotFound, Busy while a sync runs.
+    """Delete a document everywhere and prove it. Raises NotFound, or Busy while a sync runs.
 
-    The index is copied without it, for an engine may keep deleted rows in its files; variants of
-    the lab, copies of checks and what publications have saved of it are removed."""
+    The index is rebuilt without it, because an engine may keep deleted rows in its files; the lab's
+    variants, copies of checks and saved files of publications are removed.
+    """
     from ombud.app.publishing.publications import forget_saved
-    from ombud.app.publishing.shadow import checks_folder  # .1 s of imports, as below
+    from ombud.app.publishing.shadow import checks_folder  # slow to import, as below
 
     document = find_document(workspace.store, identity, removed=True)
-    known = _phrases(workspace, document)
+    phrases = distinctive_phrases(workspace, document)
     library.delete_document(workspace, document.id)
-    drop_originals(workspace.originals, [document.id])  # also where none are kept any more
+    drop_originals(workspace.originals, [document.id])  # even if none are stored any more
     erased = erase_quotes(workspace.store, document.id, document.uri)
     generations = {*workspace.pointer.others(), workspace.pointer.look()}
     copy_index(workspace.ingest, partial(begin_generation, workspace))
@@ -91,18 +96,18 @@ def certify_deletion(workspace: Workspace, identity: str) -> Certificate:
         digest=document.digest,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         places=(
-            *_index_places(workspace, document, known, generations),
-            *_places(workspace, document, known, erased),
+            *index_places(workspace, document, phrases, generations),
+            *search_places(workspace, document, phrases, erased),
         ),
-        retire=tuple(_cases(workspace, document.uri)),
-        not_covered=tuple(_not_covered(workspace)),
-        source=_still_there(workspace, document),
+        retire=tuple(cases_citing(workspace, document.uri)),
+        not_covered=tuple(uncovered_places(workspace)),
+        source=source_warning(workspace, document),
     )
 
 
 def forget_in_memory(workspace: Workspace) -> None:
-    """This process lets go of what it has of an older index: texts that answers cite, what was read
-    in passages, the index in memory, which is made anew, and passages in `index.cache`."""
+    """Drop this process's caches of an older index: cited texts, sentences, the index in memory,
+    which is loaded again, and passages in `index.cache`."""
     workspace.follow_index()
     forget_passages()
     engine = workspace.engine
@@ -112,18 +117,18 @@ def forget_in_memory(workspace: Workspace) -> None:
         clear_cache(workspace.cache)
 
 
-def _index_places(
-    workspace: Workspace, document: Document, known: list[str], generations: set[str]
+def index_places(
+    workspace: Workspace, document: Document, phrases: list[str], generations: set[str]
 ) -> Iterator[ErasurePlace]:
-    """generations: those that there were before."""
+    """Search the index. generations: those that existed before the deletion."""
     rows = blocking(workspace.engine.documents()).get(document.id, 0)
     chunk_ids = blocking(workspace.engine.chunk_ids())
     chunks = [chunk_id for chunk_id in chunk_ids if chunk_id.startswith(document.id)]
     yield ErasurePlace("index: passages and vectors", rows + len(chunks))
     yield ErasurePlace(
         "index: versions",
-        blocking(workspace.newest_engine.holds(known)),
-        f"each that can still be read, for {len(known)} of its phrases",
+        blocking(workspace.newest_engine.holds(phrases)),
+        f"each that can still be read, for {len(phrases)} of its phrases",
     )
     older = (generations | workspace.pointer.others()) - {workspace.pointer.look()}
     yield ErasurePlace(
@@ -133,49 +138,49 @@ def _index_places(
     )
     yield ErasurePlace(
         "index: files",
-        in_files(workspace.data / "index", known),
-        f"searched for {len(known)} of its phrases",
+        in_files(workspace.data / "index", phrases),
+        f"searched for {len(phrases)} of its phrases",
     )
     engine = workspace.engine
     if isinstance(engine, HotEngine):
         yield ErasurePlace(
             "index: in the memory of this process",
-            engine.in_memory(known),
-            f"searched for {len(known)} of its phrases",
+            engine.in_memory(phrases),
+            f"searched for {len(phrases)} of its phrases",
         )
     if workspace.cache:
         yield ErasurePlace(
             "index: passages in index.cache",
-            in_files(workspace.cache, known),
-            f"emptied, searched for {len(known)} of its phrases",
+            in_files(workspace.cache, phrases),
+            f"emptied, searched for {len(phrases)} of its phrases",
         )
 
 
-def _places(
-    workspace: Workspace, document: Document, known: list[str], erased: dict[str, int]
+def search_places(
+    workspace: Workspace, document: Document, phrases: list[str], erased: dict[str, int]
 ) -> Iterator[ErasurePlace]:
-    yield ErasurePlace("store: document and texts", _in_store(workspace, document))
+    yield ErasurePlace("store: document and texts", count_rows_in_store(workspace, document))
     yield ErasurePlace("store: graph of triplets", graph_rows_of(workspace.store, document.id))
     yield ErasurePlace("store: abbreviations", len(abbreviations_of(workspace.store, document.id)))
-    kept = len(originals_of(workspace.originals, document.id))
-    yield ErasurePlace("originals: files of it", kept)
-    held = phrases_held(workspace.store, known)
+    saved = len(originals_of(workspace.originals, document.id))
+    yield ErasurePlace("originals: files of it", saved)
+    counts = count_phrases(workspace.store, phrases)
     yield ErasurePlace(
         "store: answers and conversations",
-        held["answers"],
+        counts["answers"],
         f"{erased['answers']} answers were blanked",
     )
     yield ErasurePlace(
-        "store: runs of the lab", held["lab runs"], f"{erased['lab runs']} cases were blanked"
+        "store: runs of the lab", counts["lab runs"], f"{erased['lab runs']} cases were blanked"
     )
     yield ErasurePlace(
         "other files of the workspace",
-        in_files(workspace.data, known, but="index"),
+        in_files(workspace.data, phrases, but="index"),
         "all under .ombud",
     )
 
 
-def _not_covered(workspace: Workspace) -> Iterator[str]:
+def uncovered_places(workspace: Workspace) -> Iterator[str]:
     seconds = LOOK + workspace.settings.index.oldest_view
     yield (
         "Memory of servers that are running, and index.cache of other machines: each lets go "
@@ -207,8 +212,8 @@ def _not_covered(workspace: Workspace) -> Iterator[str]:
         )
 
 
-def _phrases(workspace: Workspace, document: Document) -> list[str]:
-    """Sentences of the document that no other document holds, the longest first."""
+def distinctive_phrases(workspace: Workspace, document: Document) -> list[str]:
+    """Return the document's sentences that no other document contains, longest first."""
     sentences: set[str] = set()
     for start, end in split_sentences(document.text, document.language):
         sentence = document.text[start:end]
@@ -216,12 +221,12 @@ def _phrases(workspace: Workspace, document: Document) -> list[str]:
             sentences.add(sentence)
     longest_first = sorted(sentences, key=lambda text: (-len(text), text))
     tried = longest_first[: 3 * PHRASES]
-    others = phrases_held(workspace.store, tried, but=document.id, each=True)
+    others = count_phrases(workspace.store, tried, but=document.id, each=True)
     own = [text for text in tried if not others.get(text)]
     return own[:PHRASES]
 
 
-def _in_store(workspace: Workspace, document: Document) -> int:
+def count_rows_in_store(workspace: Workspace, document: Document) -> int:
     try:
         find_document(workspace.store, document.id)
     except NotFound:
@@ -230,22 +235,23 @@ def _in_store(workspace: Workspace, document: Document) -> int:
 
 
 def in_files(folder: Path, phrases: list[str], but: str = "") -> int:
-    """Files that hold one of the phrases, byte for byte; `but` names a folder that is left out."""
+    """Count the files that contain one of the phrases, byte for byte. but: name of a folder to
+    skip."""
     forms: set[str] = set()
-    for phrase in phrases:  # as text, and as it stands in JSON
+    for phrase in phrases:  # as text and as escaped in JSON
         forms.add(phrase)
         forms.add(json.dumps(phrase, ensure_ascii=True)[1:-1])
         forms.add(json.dumps(phrase, ensure_ascii=False)[1:-1])
     wanted = [form.encode() for form in sorted(forms)]
-    found = 0
+    hits = 0
     for file in folder.rglob("*"):
         left_out = but and (folder / but) in file.parents
-        if file.is_file() and not left_out and _holds(file, wanted):
-            found += 1
-    return found
+        if file.is_file() and not left_out and contains_any(file, wanted):
+            hits += 1
+    return hits
 
 
-def _holds(file: Path, wanted: list[bytes]) -> bool:
+def contains_any(file: Path, wanted: list[bytes]) -> bool:
     longest = max(map(len, wanted), default=0)
     rest = b""
     with file.open("rb") as stream:
@@ -256,9 +262,9 @@ def _holds(file: Path, wanted: list[bytes]) -> bool:
     return False
 
 
-def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
-    """Of the datasets that runs were made of, where they still are."""
-    from ombud.lab import read_cases  # .1 s of imports that no other command needs
+def cases_citing(workspace: Workspace, uri: str) -> Iterator[str]:
+    """Yield cases with this evidence in the datasets of all runs, if their files still exist."""
+    from ombud.lab import read_cases  # slow to import, and no other command needs it
 
     datasets: set[tuple[str, str]] = set()
     for run in list_runs(workspace.store):
@@ -274,7 +280,7 @@ def _cases(workspace: Workspace, uri: str) -> Iterator[str]:
                 yield f"{name}: {case.id}"
 
 
-def _still_there(workspace: Workspace, document: Document) -> str:
+def source_warning(workspace: Workspace, document: Document) -> str:
     sources = configured_sources(workspace.settings, workspace.home, workspace.store)
     path = document.uri.partition("/")[2]
     for source in sources:

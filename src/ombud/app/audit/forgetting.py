@@ -1,4 +1,4 @@
-"""Content that goes: one person's, with a certificate, or what is older than [audit] allows."""
+"""Erases a person's content with a certificate, or content older than [audit] allows."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,43 +9,46 @@ from typing import Any
 from ombud.app.audit.certify import LEAST_CHARACTERS, ErasurePlace, in_files
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, NotFound, OmbudError
+from ombud.lab import live_id
 from ombud.store import (
-    Held,
+    ErasureSelection,
     Store,
     acquire_lease,
-    count_held,
+    answers_in,
+    count_content,
+    count_phrases,
     erase_rows,
     find_account,
+    forget_cases,
     forget_uncited,
-    held_in_conversation,
-    held_of_person,
-    held_until,
-    phrases_held,
     questions_in,
     read_account,
     read_links,
     remove_account,
+    select_conversation,
+    select_expired,
+    select_of_person,
 )
 from ombud.types import Account
 
 DAY = 24 * 3600.0
 LEAST_ID = 8
-"""Characters of a person's id below which files are not searched for it: it would be found
-everywhere."""
+"""Minimum length of a person's id for searching files; a shorter one occurs everywhere."""
 
 
 def expire(
     workspace: Workspace, *, dry_run: bool = False, now: datetime | None = None
 ) -> dict[str, Any]:
-    """Erase what [audit] no longer allows. Raises Busy while another process does the same."""
+    """Erase what is older than [audit] allows. Raises Busy while another process does the same."""
     rules, at = workspace.settings.audit, now or datetime.now(UTC)
     ordinary = at - timedelta(days=rules.days) if rules.days else None
     sensitive = at - timedelta(days=rules.sensitive_days) if rules.sensitive_days else None
-    held = held_until(workspace.store, ordinary, sensitive)
-    if dry_run or not any(held):
-        return {"dry_run": dry_run, **_counts(workspace.store, held)}
+    selection = select_expired(workspace.store, ordinary, sensitive)
+    if dry_run or not any(selection):
+        return {"dry_run": dry_run, **content_counts(workspace.store, selection)}
     with acquire_lease(workspace.store, "expire"):
-        done = erase_rows(workspace.store, held, "retention")
+        _forget_judged(workspace.store, selection)
+        done = erase_rows(workspace.store, selection, "retention")
         forget_uncited(workspace.store)
     workspace.store.settle()
     return {
@@ -57,15 +60,21 @@ def expire(
     }
 
 
-def _counts(store: Store, held: Held) -> dict[str, int]:
-    conversations, answers, messages = count_held(store, held)
+def _forget_judged(store: Store, selection: ErasureSelection) -> None:
+    """Remove the copies that the judged share of live answers has made of the selected ones. First,
+    because afterwards nothing leads to them."""
+    forget_cases(store, [live_id(answer) for answer in answers_in(store, selection)])
+
+
+def content_counts(store: Store, selection: ErasureSelection) -> dict[str, int]:
+    conversations, answers, messages = count_content(store, selection)
     return {"conversations": conversations, "answers": answers, "messages": messages}
 
 
 def run_expiry(
     workspace: Workspace, stop: threading.Event, on_line: Callable[[str], None], every: float = DAY
 ) -> None:
-    """Expire at once and then once a day until `stop` is set; a failure is told and the next turn
+    """Expire at once and then daily until `stop` is set; failures are reported, and the next turn
     comes."""
     while True:
         try:
@@ -74,7 +83,7 @@ def run_expiry(
                 conversations = f"{done['conversations']} conversations"
                 on_line(f"audit: erased {conversations} and {done['answers']} answers by age")
         except Busy:
-            pass  # another server of this workspace is at it
+            pass  # another server of this workspace does it
         except OmbudError as failed:
             on_line(f"audit: expiry failed: {failed} {failed.hint}".strip())
         if stop.wait(every):
@@ -84,24 +93,25 @@ def run_expiry(
 def erase_of(
     workspace: Workspace, *, person: str = "", conversation: str = "", dry_run: bool = False
 ) -> dict[str, Any]:
-    """Erase what a person asked and was told, or one conversation, and look everywhere for what is
-    left.
+    """Erase a person's questions and answers, or one conversation, and search everywhere for
+    remains.
 
-    Returns the certificate: counts, records of the chain, places with what was found there (0 =
-    gone), and `salt`, with which a record's `of` can be checked: HMAC-SHA256(salt, id). Raises
-    NotFound where nothing is kept."""
+    Returns the certificate: counts, records of the chain, places with their findings (0 = gone),
+    and `salt`, which verifies a record's `of`: HMAC-SHA256(salt, id). Raises NotFound if nothing is
+    stored.
+    """
     store = workspace.store
-    account = _account_of(store, person)
+    account = account_of(store, person)
     if account is not None:
         person = account.id
-    held = _held(store, person, conversation, has_account=account is not None)
-    questions = list(filter(_can_be_searched, questions_in(store, held)))
+    selection = select_content(store, person, conversation, has_account=account is not None)
+    questions = list(filter(is_searchable, questions_in(store, selection)))
     certificate: dict[str, Any] = {
         "person": person,
         "conversation": conversation,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "dry_run": dry_run,
-        **_counts(store, held),
+        **content_counts(store, selection),
         "records": [],
         "salt": "",
         "places": [],
@@ -111,65 +121,69 @@ def erase_of(
     if dry_run:
         return certificate
     with acquire_lease(store, "expire"):
-        done = erase_rows(store, held, "person", person or conversation)
+        _forget_judged(store, selection)
+        done = erase_rows(store, selection, "person", person or conversation)
         if account is not None:
             remove_account(store, account.id)
         forget_uncited(store)
     store.settle()
     links = read_links(store, done.records)
-    places = list(_places(workspace, held, person, questions))
+    places = list(search_places(workspace, selection, person, questions))
     certificate.update(
         records=[{"number": link.number, "hash": link.hash} for link in links],
         salt=done.salt,
         places=[place._asdict() for place in places],
         gone=not any(place.found for place in places),
-        remarks=list(_remarks(workspace)),
+        remarks=list(remarks(workspace)),
     )
     return certificate
 
 
-def _account_of(store: Store, person: str) -> Account | None:
-    """Of a name to sign in with, or of the id itself."""
-    found = find_account(store, person.casefold()) if person else None
-    if found is None and person:
+def account_of(store: Store, person: str) -> Account | None:
+    """Find an account by its sign-in name or by its id."""
+    account = find_account(store, person.casefold()) if person else None
+    if account is None and person:
         with suppress(NotFound):
-            found = read_account(store, person)
-    return found
+            account = read_account(store, person)
+    return account
 
 
-def _held(store: Store, person: str, conversation: str, *, has_account: bool) -> Held:
-    """Raises NotFound where nothing is kept; somebody with an account may never have asked."""
+def select_content(
+    store: Store, person: str, conversation: str, *, has_account: bool
+) -> ErasureSelection:
+    """Select the content. Raises NotFound if nothing is stored, unless the person has an
+    account."""
     if not person:
-        return held_in_conversation(store, conversation)
+        return select_conversation(store, conversation)
     try:
-        return held_of_person(store, person)
+        return select_of_person(store, person)
     except NotFound:
         if not has_account:
             raise
-        return Held((), ())
+        return ErasureSelection((), ())
 
 
-def _can_be_searched(text: str) -> bool:
-    """A shorter text stands in many files; one of several lines is written in many ways."""
+def is_searchable(text: str) -> bool:
+    """Tell whether searching files for the text is reliable: it is long enough and has one line."""
     return len(text) >= LEAST_CHARACTERS and "\n" not in text
 
 
-def _places(
-    workspace: Workspace, held: Held, person: str, questions: list[str]
+def search_places(
+    workspace: Workspace, selection: ErasureSelection, person: str, questions: list[str]
 ) -> Iterator[ErasurePlace]:
     store = workspace.store
-    left = sum(count_held(store, held))
+    left = sum(count_content(store, selection))
     yield ErasurePlace("store: conversations, answers and messages", left)
     if person:
-        yield ErasurePlace("store: rows with the person's id", _rows_of(workspace, person))
-        left = int(_account_of(store, person) is not None)
+        yield ErasurePlace("store: rows with the person's id", rows_of_person(workspace, person))
+        left = int(account_of(store, person) is not None)
         yield ErasurePlace("store: account, browsers and tokens", left)
-    # What others asked in the same words, and still stands in their conversations, is theirs.
+    # Other people's identical questions in their conversations stay.
     own = []
     for text in questions:
-        if not phrases_held(store, [text])["answers"]:
+        if not count_phrases(store, [text])["answers"]:
             own.append(text)
-    yield ErasurePlace("store: runs of the lab", phrases_held(store, own)["lab runs"])
+    yield ErasurePlace("store: runs of the lab", count_phrases(store, own)["lab runs"])
     remark = ""
     if len(own) < len(questions):
         searched = f"searched for {len(own)} of {len(questions)} questions"
@@ -178,17 +192,15 @@ def _places(
     yield ErasurePlace("files of the workspace", in_files(workspace.data, phrases), remark)
 
 
-def _rows_of(workspace: Workspace, person: str) -> int:
+def rows_of_person(workspace: Workspace, person: str) -> int:
     try:
-        return sum(count_held(workspace.store, held_of_person(workspace.store, person)))
+        return sum(count_content(workspace.store, select_of_person(workspace.store, person)))
     except NotFound:
         return 0
 
 
-def _remarks(workspace: Workspace) -> Iterator[str]:
+def remarks(workspace: Workspace) -> Iterator[str]:
     yield "Backups, logs of proxies and exports are yours to look after."
     if workspace.settings.store.url:
         freed = "The database frees the rows by itself (PostgreSQL: VACUUM)"
         yield f"{freed}; its own logs and backups are not searched."
-    if workspace.settings.models.cache:
-        yield "Replies in the memory of running servers go within an hour, or with a restart."

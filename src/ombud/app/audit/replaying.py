@@ -1,9 +1,9 @@
-"""An answer made again: the same question, person, plan and day, on the index as it was, and what
+"""Replays an answer: the same question, person, plan and day on the index as it was, and what
 differs today.
 
-Without `model` nothing is asked of a chat model: search texts that one wrote are taken from the
-trace, and only answers that were composed without one are compared. The graph and the abbreviations
-are those of today."""
+Without `model` no chat model is called: search texts come from the trace, and only answers composed
+without a model are compared. The graph and the abbreviations are today's.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,15 +21,17 @@ from ombud.store import (
     ERASED,
     StoredAnswer,
     list_documents,
-    read_kept,
     read_links,
     read_setup,
+    read_stored_answer,
     text_of,
 )
 from ombud.types import PRIVACY, Answer, Chunk, Document, Plan, Question, Trace
 
 
 class Difference(NamedTuple):
+    """A value that differs between then and now."""
+
     what: str
     """Such as `settings.plan.k` or `prompts.compose/default`."""
     then: Any
@@ -37,31 +39,34 @@ class Difference(NamedTuple):
 
 
 class Replayed(NamedTuple):
+    """The comparison of an answer with its replay."""
+
     id: str
     at: str
     as_of: date
-    """The day whose rules counted."""
+    """The day whose rules applied."""
     index_then: str
     index_now: str
     snapshot: bool
-    """Whether the index as it was is still there; if not, the present one was searched."""
+    """True if the index as it was still exists; otherwise the present one was searched."""
     evidence_then: tuple[str, ...]
     evidence_now: tuple[str, ...]
     """Chunk ids, best first."""
     came: tuple[dict[str, str], ...]
-    """Passages that were not there then: chunk, title, uri."""
+    """New passages: chunk, title, uri."""
     went: tuple[dict[str, str], ...]
     documents: tuple[dict[str, Any], ...]
-    """Of the evidence then: id, uri, state (unchanged, changed, deleted, ended), digests."""
+    """Documents of the original evidence: id, uri, state (unchanged, changed, deleted, ended),
+    digests."""
     quotes: dict[str, int]
-    """Citations that `stand` word for word in the text they count in, that do not (`differ`), and
-    `erased` ones."""
+    """Numbers of citations that `stand` word for word in their text, that `differ`, and that were
+    `erased`."""
     differences: tuple[Difference, ...]
-    """Settings, files, prompts and models then and now; what differs between them."""
+    """Differences in settings, files, prompts and models."""
     compared: bool
-    """Whether answer and answer can be compared."""
+    """True if the two answers can be compared."""
     answers: tuple[Difference, ...]
-    """Outcome, action, text and citations that differ."""
+    """Differences in outcome, action, text and citations."""
     notes: tuple[str, ...]
     sensitive: bool
 
@@ -74,92 +79,84 @@ class Replayed(NamedTuple):
         return self.same_evidence and not self.answers and not self.quotes["differ"]
 
 
-class _Again(NamedTuple):
-    """An answer made again."""
+class RepeatedAnswer(NamedTuple):
+    """A repeated answer."""
 
     answer: Answer
     evidence: tuple[str, ...]
     notes: list[str]
-    """What to know of both."""
+    """Caveats of the comparison."""
 
 
 _WORDS = ("text", "citations")
-"""Differences that hold words of the conversation."""
+"""Differences that quote the conversation."""
 _BY_RULES = ("standard", "feedback")
-"""Strategies whose search texts no model writes."""
+"""Strategies whose search texts need no model."""
 
 
 async def replay_answer(workspace: Workspace, identity: str, *, model: bool = False) -> Replayed:
-    """Make a stored answer again and compare. Raises NotFound, also where its content was
-    erased."""
-    kept = read_kept(workspace.store, identity)
-    asked, then = _content_of(kept)
+    """Repeat a stored answer and compare. Raises NotFound, also if its content was erased."""
+    stored = read_stored_answer(workspace.store, identity)
+    question, then = content_of(stored)
     trace = then.trace
-    day = asked.as_of or _day_of(workspace, kept.at)
-    question = asked.model_copy(update={"as_of": day})
-    snapshot = await _snapshot(workspace, trace.index_version, kept.at)
+    day = question.as_of or day_of(workspace, stored.at)
+    dated = question.model_copy(update={"as_of": day})
+    snapshot = await find_snapshot(workspace, trace.index_version, stored.at)
     engine = snapshot or workspace.engine
-    again = await _answer_again(workspace, question, then, engine, model)
+    again = await repeat_answer(workspace, dated, then, engine, model)
     evidence = again.evidence
-    if trace.model:  # a prompt has room for so many
+    if trace.model:  # as many as the prompt contained
         evidence = evidence[: len(trace.evidence)]
-    compared = _can_be_compared(then, model)
+    compared = not is_erased(then) and (model or not trace.model)
     answers: tuple[Difference, ...] = ()
     if compared:
-        answers = tuple(_answer_differences(then, again.answer))
-    known = {document.id: document for document in list_documents(workspace.store)}
-    came = _missing_from(trace.evidence, evidence)
-    went = _missing_from(evidence, trace.evidence)
+        answers = tuple(answer_differences(then, again.answer))
+    documents = {document.id: document for document in list_documents(workspace.store)}
+    notes = list(again.notes)
+    if is_erased(then):
+        notes.append(
+            "Evidence erased: a document that was quoted has been deleted, and its words with it."
+        )
+    came = missing_from(trace.evidence, evidence)
+    went = missing_from(evidence, trace.evidence)
     return Replayed(
-        id=kept.id,
-        at=kept.at,
+        id=stored.id,
+        at=stored.at,
         as_of=day,
         index_then=trace.index_version,
         index_now=workspace.engine.version(),
         snapshot=snapshot is not None,
         evidence_then=trace.evidence,
         evidence_now=evidence,
-        came=tuple(_named(came, engine, known)),
-        went=tuple(_named(went, engine, known)),
-        documents=tuple(_document_states(workspace, then, known, snapshot)),
-        quotes=_count_quotes(workspace, then),
-        differences=tuple(_setup_differences(workspace, kept)),
+        came=tuple(named_passages(came, engine, documents)),
+        went=tuple(named_passages(went, engine, documents)),
+        documents=tuple(document_states(workspace, then, documents, snapshot)),
+        quotes=count_quotes(workspace, then),
+        differences=tuple(setup_differences(workspace, stored)),
         compared=compared,
         answers=answers,
-        notes=(*again.notes, *_notes_on_erasure(then)),
-        sensitive=kept.sensitive,
+        notes=tuple(notes),
+        sensitive=stored.sensitive,
     )
 
 
-def _content_of(kept: StoredAnswer) -> tuple[Question, Answer]:
-    """Raises NotFound where it was erased."""
-    if kept.question is None or kept.answer is None:
+def content_of(stored: StoredAnswer) -> tuple[Question, Answer]:
+    """Return question and answer. Raises NotFound if they were erased."""
+    if stored.question is None or stored.answer is None:
         raise NotFound(
-            f"The content of the answer `{kept.id}` was erased, so it cannot be replayed.",
+            f"The content of the answer `{stored.id}` was erased, so it cannot be replayed.",
             hint="`ombud audit show` says when and why.",
         )
-    return kept.question, kept.answer
+    return stored.question, stored.answer
 
 
-def _can_be_compared(then: Answer, model: bool) -> bool:
-    if _is_erased(then):
-        return False
-    return model or not then.trace.model
-
-
-def _missing_from(searched: Sequence[str], chunk_ids: Sequence[str]) -> list[str]:
-    """Those of `chunk_ids` that are not in `searched`."""
+def missing_from(searched: Sequence[str], chunk_ids: Sequence[str]) -> list[str]:
+    """Return the `chunk_ids` that are not in `searched`."""
     return [chunk_id for chunk_id in chunk_ids if chunk_id not in searched]
 
 
-def _notes_on_erasure(then: Answer) -> tuple[str, ...]:
-    if not _is_erased(then):
-        return ()
-    return ("Evidence erased: a document that was quoted has been deleted, and its words with it.",)
-
-
 def replayed_json(replayed: Replayed, *, sensitive: bool = False) -> dict[str, Any]:
-    """Words of a sensitive conversation only when asked for."""
+    """Return the comparison as JSON; texts of a sensitive conversation only if asked for."""
     hide_words = replayed.sensitive and not sensitive
     answers: list[dict[str, Any]] = []
     for difference in replayed.answers:
@@ -176,12 +173,12 @@ def replayed_json(replayed: Replayed, *, sensitive: bool = False) -> dict[str, A
     return record
 
 
-def _day_of(workspace: Workspace, at: str) -> date:
+def day_of(workspace: Workspace, at: str) -> date:
     zone = ZoneInfo(workspace.settings.general.timezone)
     return datetime.fromisoformat(at).astimezone(zone).date()
 
 
-async def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | None:
+async def find_snapshot(workspace: Workspace, version: str, at: str) -> Engine | None:
     embedder = workspace.embedder
     try:
         return await open_snapshot(
@@ -191,42 +188,42 @@ async def _snapshot(workspace: Workspace, version: str, at: str) -> Engine | Non
             fingerprint=embedder.fingerprint if embedder else "",
             dimension=embedder.dimension if embedder else 0,
         )
-    except EngineError:  # built with another embedder than there is now
+    except EngineError:  # built with another embedder
         return None
 
 
-async def _answer_again(
+async def repeat_answer(
     workspace: Workspace, question: Question, then: Answer, engine: Engine, model: bool
-) -> _Again:
+) -> RepeatedAnswer:
     trace = then.trace
-    known = workspace.audiences.current()["countries"]
+    names = workspace.audiences.current()["countries"]
     resolved = asking.resolve(workspace, question)
-    resolved = resolved.model_copy(update={"is_private": resolved.is_private or _was_private(then)})
-    parts = workspace.answering._replace(countries=known)
+    resolved = resolved.model_copy(update={"is_private": resolved.is_private or was_private(then)})
+    parts = workspace.answering._replace(countries=names)
     knowledge = parts.knowledge._replace(engine=engine)
     parts = parts._replace(knowledge=knowledge)
     if not model:
         knowledge = knowledge._replace(chat=None, ranker=None)
         parts = parts._replace(knowledge=knowledge, chat=None)
-    plan = trace.plan.model_copy(update={"adaptive": False})  # what adaptation chose stands in it
+    plan = trace.plan.model_copy(update={"adaptive": False})  # it contains what adaptation chose
     where = asking.filter_of(resolved, plan)
     run = AskRun(resolved, plan, where, parts)
     answer = await run.answer()
     if model or answer.trace.queries == trace.queries:
-        return _Again(answer, answer.trace.evidence, notes=[])
+        return RepeatedAnswer(answer, answer.trace.evidence, notes=[])
     result = find_passages(trace.queries, plan, where, run.parts.knowledge)
     evidence = tuple(hit.chunk.id for hit in result.evidence.hits)
-    return _Again(answer, evidence, notes=_notes_on_queries(trace, plan))
+    return RepeatedAnswer(answer, evidence, notes=notes_on_queries(trace, plan))
 
 
-def _was_private(then: Answer) -> bool:
-    """Whether it was kept from models that are not on this machine, or would be today."""
-    kept_back = any(note.startswith(PRIVACY) for note in then.trace.degraded)
-    return kept_back or then.action == "handoff"
+def was_private(then: Answer) -> bool:
+    """Tell whether the message was kept from models on other machines, or would be today."""
+    was_withheld = any(note.startswith(PRIVACY) for note in then.trace.degraded)
+    return was_withheld or then.action == "handoff"
 
 
-def _notes_on_queries(trace: Trace, plan: Plan) -> list[str]:
-    """Why the search texts of then were searched for as they were."""
+def notes_on_queries(trace: Trace, plan: Plan) -> list[str]:
+    """Explain where the search texts came from."""
     notes = ["The search texts are made otherwise today; those of then were searched for."]
     if any(query.strategy not in _BY_RULES for query in trace.queries):
         notes = ["A model had written the search texts; they were searched for as they were."]
@@ -237,13 +234,13 @@ def _notes_on_queries(trace: Trace, plan: Plan) -> list[str]:
     return notes
 
 
-def _named(
-    chunk_ids: Sequence[str], engine: Engine, known: Mapping[str, Document]
+def named_passages(
+    chunk_ids: Sequence[str], engine: Engine, documents: Mapping[str, Document]
 ) -> Iterator[dict[str, str]]:
     chunks: Mapping[str, Chunk] = blocking(engine.get(chunk_ids)) if chunk_ids else {}
     for chunk_id in chunk_ids:
         title = uri = ""
-        document = known.get(_document_id(chunk_id))
+        document = documents.get(document_id_of(chunk_id))
         if document:
             title, uri = document.title, document.uri
         if chunk_id in chunks:
@@ -253,25 +250,25 @@ def _named(
         yield {"chunk": chunk_id, "title": title, "uri": uri}
 
 
-def _document_id(chunk_id: str) -> str:
+def document_id_of(chunk_id: str) -> str:
     return chunk_id.partition("-")[0]
 
 
-def _document_states(
-    workspace: Workspace, then: Answer, known: Mapping[str, Document], snapshot: Engine | None
+def document_states(
+    workspace: Workspace, then: Answer, documents: Mapping[str, Document], snapshot: Engine | None
 ) -> Iterator[dict[str, Any]]:
-    """What became of the documents of the evidence."""
+    """Yield what became of the documents of the evidence."""
     evidence = then.trace.evidence
     indexed = blocking(workspace.engine.get(evidence)) if evidence else {}
-    digests = _digests_then(then, snapshot)
+    digests = digests_then(then, snapshot)
     by_document: dict[str, list[str]] = {}
     for chunk_id in evidence:
-        by_document.setdefault(_document_id(chunk_id), []).append(chunk_id)
+        by_document.setdefault(document_id_of(chunk_id), []).append(chunk_id)
     for document_id, chunk_ids in by_document.items():
-        document = known.get(document_id)
+        document = documents.get(document_id)
         digest_then = digests.get(document_id, "")
         all_indexed = all(chunk_id in indexed for chunk_id in chunk_ids)
-        state = _state(document, digest_then, workspace.today(), all_indexed=all_indexed)
+        state = document_state(document, digest_then, workspace.today(), all_indexed=all_indexed)
         ended = document.effective_to if document and state == "ended" else None
         yield {
             "id": document_id,
@@ -283,8 +280,8 @@ def _document_states(
         }
 
 
-def _digests_then(then: Answer, snapshot: Engine | None) -> dict[str, str]:
-    """Document id -> digest of the version that was searched, as far as that is known."""
+def digests_then(then: Answer, snapshot: Engine | None) -> dict[str, str]:
+    """Return document id -> digest of the searched version, where known."""
     digests = {citation.document_id: citation.digest for citation in then.citations}
     evidence = then.trace.evidence
     if snapshot and evidence:
@@ -294,8 +291,10 @@ def _digests_then(then: Answer, snapshot: Engine | None) -> dict[str, str]:
     return digests
 
 
-def _state(document: Document | None, digest_then: str, today: date, *, all_indexed: bool) -> str:
-    """unchanged, changed, cut otherwise, deleted or ended."""
+def document_state(
+    document: Document | None, digest_then: str, today: date, *, all_indexed: bool
+) -> str:
+    """Return unchanged, changed, cut otherwise, deleted or ended."""
     if document is None:
         return "deleted"
     if digest_then and digest_then != document.digest:
@@ -307,7 +306,7 @@ def _state(document: Document | None, digest_then: str, today: date, *, all_inde
     return "cut otherwise" if digest_then else "changed"
 
 
-def _count_quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
+def count_quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
     counts = {"stand": 0, "differ": 0, "erased": 0}
     for citation in then.citations:
         text = text_of(workspace.store, citation.document_id, citation.version)
@@ -320,25 +319,25 @@ def _count_quotes(workspace: Workspace, then: Answer) -> dict[str, int]:
     return counts
 
 
-def _is_erased(answer: Answer) -> bool:
+def is_erased(answer: Answer) -> bool:
     if answer.text == ERASED:
         return True
     return any(not citation.quote for citation in answer.citations)
 
 
-def _setup_differences(workspace: Workspace, kept: StoredAnswer) -> Iterator[Difference]:
-    setup_then = _setup_then(workspace, kept)
-    if setup_then is None:
+def setup_differences(workspace: Workspace, stored: StoredAnswer) -> Iterator[Difference]:
+    then = setup_then(workspace, stored)
+    if then is None:
         return
-    before = dict(_flat(setup_then))
-    after = dict(_flat(json.loads(measuring.setup(workspace))))
+    before = dict(flatten(then))
+    after = dict(flatten(json.loads(measuring.setup(workspace))))
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
             yield Difference(key, before.get(key), after.get(key))
 
 
-def _setup_then(workspace: Workspace, kept: StoredAnswer) -> Mapping[str, Any] | None:
-    records = [kept.record] if kept.record else []
+def setup_then(workspace: Workspace, stored: StoredAnswer) -> Mapping[str, Any] | None:
+    records = [stored.record] if stored.record else []
     for link in read_links(workspace.store, records):
         digest = link.facts.get("setup")
         if digest:
@@ -346,25 +345,25 @@ def _setup_then(workspace: Workspace, kept: StoredAnswer) -> Mapping[str, Any] |
     return None
 
 
-def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def flatten(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in tree.items():
         if isinstance(value, dict) and value:
-            yield from _flat(value, f"{above}{key}.")
+            yield from flatten(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
 
 
-def _answer_differences(then: Answer, now: Answer) -> Iterator[Difference]:
+def answer_differences(then: Answer, now: Answer) -> Iterator[Difference]:
     pairs: tuple[tuple[str, Any, Any], ...] = (
         ("outcome", then.outcome, now.outcome),
         ("action", then.action, now.action),
         ("text", then.text, now.text),
-        ("citations", _cited(then), _cited(now)),
+        ("citations", citations_of(then), citations_of(now)),
     )
     for what, before, after in pairs:
         if before != after:
             yield Difference(what, before, after)
 
 
-def _cited(answer: Answer) -> list[tuple[str, str]]:
+def citations_of(answer: Answer) -> list[tuple[str, str]]:
     return [(citation.chunk_id, citation.quote) for citation in answer.citations]

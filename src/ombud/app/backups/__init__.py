@@ -1,1 +1,1 @@
-"""A workspace in one file, and back."""
+"""Backup of a workspace in one file, restoring and migration."""

@@ -1,8 +1,8 @@
-"""A workspace moves: its store into PostgreSQL, its index into object storage or Milvus.
+"""Moves a workspace's store into PostgreSQL, or its index into object storage or Milvus.
 
-What was moved is compared with where it came from before anybody is told that it is there. A
-migration that is killed is run again: a store is copied in one transaction, an index goes on with
-the documents that are missing.
+The copy is compared with the original before success is reported. An interrupted migration is
+simply repeated: a store is copied in one transaction, an index continues with the missing
+documents.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,28 +16,29 @@ from ombud.index import Engine, GenerationPointer, Row, blocking, open_backend, 
 from ombud.store import acquire_lease, compare_stores, copy_store, count_rows, open_store
 
 BATCH = 100
-"""Documents at once."""
+"""Documents copied at once."""
 STORES = ("postgresql", "sqlite")
 OnProgress = Callable[[str, int, int], None]
 
 
 class Migrated(NamedTuple):
-    """What is at the new place, compared with the old one."""
+    """The result of a migration."""
 
     what: str
     """store | index"""
     moved: int
-    """Rows, or passages."""
+    """Number of rows or passages."""
     settings: str
-    """Lines for ombud.toml that make the workspace use it."""
+    """Lines for ombud.toml that select the new place."""
 
 
 def migrate(workspace: Workspace, url: str, on_progress: OnProgress = lambda *_: None) -> Migrated:
-    """Copy the store, or the index, to `url`, and compare. The workspace uses the old place until
+    """Copy the store, or the index, to `url` and compare. The workspace uses the old place until
     ombud.toml names the new one.
 
-    Raises BadRequest for a url of neither, Busy while a sync runs, StoreError or EngineError where
-    what is there afterwards is not the same."""
+    Raises BadRequest for any other url, Busy while a sync runs, StoreError or EngineError if the
+    copy differs.
+    """
     scheme = url.partition(":")[0].partition("+")[0]
     if scheme in STORES:
         return migrate_store(workspace, url)
@@ -47,17 +48,20 @@ def migrate(workspace: Workspace, url: str, on_progress: OnProgress = lambda *_:
         return migrate_index(workspace, "milvus", url, on_progress)
     raise BadRequest(
         f"`{scheme}` is no place for a store or an index.",
-        hint="postgresql+psycopg://… takes the store; s3://…, az://…, gs://… or http://milvus… "
+        hint="postgresql+psycopg://… for the store; s3://…, az://…, gs://… or http://milvus… "
         "the index.",
     )
 
 
 def migrate_store(workspace: Workspace, url: str) -> Migrated:
-    """Rows that were written while it copied are differences: stop servers before."""
+    """Copy the store. Rows written meanwhile count as differences, so servers have to be stopped
+    before."""
     other = open_store(url, workspace.data)
     try:
         with acquire_lease(workspace.store, "sync"):
-            if not _holds_rows(count_rows(other)):
+            # A new store has only the first record of its audit chain.
+            rows_there = count_rows(other)
+            if not any(rows for table, rows in rows_there.items() if table != "audit"):
                 copy_store(workspace.store, other)
             differing = compare_stores(workspace.store, other)
             if differing:
@@ -72,15 +76,10 @@ def migrate_store(workspace: Workspace, url: str) -> Migrated:
     return Migrated("store", total, f'[store]\nurl = "{url}"')
 
 
-def _holds_rows(counts: dict[str, int]) -> bool:
-    """A new store has the first record of its chain."""
-    return any(rows for table, rows in counts.items() if table != "audit")
-
-
 def migrate_index(
     workspace: Workspace, engine_name: str, url: str, on_progress: OnProgress
 ) -> Migrated:
-    """Nothing is embedded again."""
+    """Copy the index without embedding anything again."""
     engine = workspace.newest_engine
     backend = open_backend(f"{engine_name}:{url}")
     pointer = GenerationPointer(workspace.store, backend, place=url)
@@ -103,24 +102,24 @@ def migrate_index(
             blocking(other.upsert(batch, blocking(engine.rows(batch))))
             on_progress("copy", start + len(batch), len(missing))
         blocking(other.maintain())
-        _compare(engine, other, sorted(wanted), on_progress)
+        compare_passages(engine, other, sorted(wanted), on_progress)
         lease.check()
     passages = sum(wanted.values())
     return Migrated("index", passages, f'[index]\nengine = "{engine_name}"\nurl = "{url}"')
 
 
-def _compare(
+def compare_passages(
     engine: Engine, other: Engine, documents: Sequence[str], on_progress: OnProgress
 ) -> None:
-    """Passage by passage. Raises EngineError; what differs is taken out, so that the next run
-    copies it anew."""
+    """Compare each passage. Raises EngineError; documents that differ are removed, so that the next
+    run copies them again."""
     for start in range(0, len(documents), BATCH):
         batch = documents[start : start + BATCH]
         before = {row.chunk.id: row for row in blocking(engine.rows(batch))}
         after = {row.chunk.id: row for row in blocking(other.rows(batch))}
         differing: set[str] = set()
         for key in before.keys() | after.keys():
-            if not _is_same(before.get(key), after.get(key)):
+            if not is_same_row(before.get(key), after.get(key)):
                 differing.add(key.partition("-")[0])
         if differing:
             blocking(other.delete(sorted(differing)))
@@ -129,10 +128,10 @@ def _compare(
             )
         on_progress("compare", start + len(batch), len(documents))
     if blocking(engine.documents()) != blocking(other.documents()):
-        raise EngineError("The two indexes hold other documents.", hint="Run it again.")
+        raise EngineError("The two indexes have different documents.", hint="Run it again.")
 
 
-def _is_same(before: Row | None, after: Row | None) -> bool:
+def is_same_row(before: Row | None, after: Row | None) -> bool:
     if before is None or after is None:
         return False
     plain = before._replace(vectors=None) == after._replace(vectors=None)

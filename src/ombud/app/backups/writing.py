@@ -1,7 +1,8 @@
-"""A workspace in one file: settings, documents beside it, and everything that the store keeps.
+"""Writes a workspace into one file: settings, files beside it, and the whole store.
 
-The index is not in it: it is made anew from the stored texts. The server need not stop: the store
-is copied as it is in one moment."""
+The index is left out, because it can be rebuilt from the stored texts. The server may keep running:
+the store is copied from one snapshot.
+"""
 
 import io
 import json
@@ -24,12 +25,14 @@ OnProgress = Callable[[str, int, int], None]
 MANIFEST = "backup.json"
 STORE = f"{DATA}/store.sqlite"
 LEFT_OUT = frozenset({"index", "cache", "models", "variants", "lab", "store.sqlite"})
-"""Of the data folder: what is made again, or copied in another way."""
+"""Names in the data folder that can be rebuilt or are copied in another way."""
 FORM = 1
-"""Of the manifest."""
+"""Format version of the manifest."""
 
 
 class BackupSummary(NamedTuple):
+    """The result of a backup."""
+
     path: Path
     files: int
     rows: int
@@ -40,20 +43,20 @@ class BackupSummary(NamedTuple):
 def write_backup(
     workspace: Workspace, to: Path, on_progress: OnProgress = lambda *_: None
 ) -> BackupSummary:
-    """Written beside its place, read back and compared, and then put there, for its owner's eyes
-    alone. Raises BadRequest where it cannot be written, StoreError where the store cannot be
-    read."""
+    """Write a backup beside its final path, verify it by reading it back, and move it there,
+    readable by its owner only. Raises BadRequest if it cannot be written, StoreError if the store
+    cannot be read."""
     if to.resolve().is_relative_to((workspace.home / DATA).resolve()):
         raise BadRequest(
-            "A backup inside of what it keeps would go with it.", hint="Name a place elsewhere."
+            "A backup inside of what it keeps would go with it.", hint="Choose another path."
         )
     part = to.with_name(f".{to.name}.part")
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=to.parent) as folder:
-            copy = _copied(workspace, Path(folder))
-            digests = _write(workspace, part, copy, to, on_progress)
-        _check(part, digests, on_progress)
+            copy = copy_of_store(workspace, Path(folder))
+            digests = write_archive(workspace, part, copy, to, on_progress)
+        verify_archive(part, digests, on_progress)
         part.replace(to)
     except (OSError, tarfile.TarError) as failed:
         raise BadRequest(
@@ -65,28 +68,30 @@ def write_backup(
     return BackupSummary(to, len(digests), sum(copy.rows.values()), to.stat().st_size)
 
 
-class _StoreCopy(NamedTuple):
+class StoreCopy(NamedTuple):
+    """A copy of the store as a SQLite file."""
+
     path: Path
     rows: dict[str, int]
-    """Table -> how many."""
+    """Table -> number of rows."""
 
 
-def _copied(workspace: Workspace, folder: Path) -> _StoreCopy:
-    """The store as SQLite, whatever it is."""
+def copy_of_store(workspace: Workspace, folder: Path) -> StoreCopy:
+    """Copy the store into SQLite, whatever it uses."""
     with closing(open_store("", folder)) as other:
         rows = copy_store(workspace.store, other)
         other.settle()
-    return _StoreCopy(folder / "store.sqlite", rows)
+    return StoreCopy(folder / "store.sqlite", rows)
 
 
-def _write(
-    workspace: Workspace, part: Path, copy: _StoreCopy, to: Path, on_progress: OnProgress
+def write_archive(
+    workspace: Workspace, part: Path, copy: StoreCopy, to: Path, on_progress: OnProgress
 ) -> dict[str, str]:
-    """Name in the archive -> digest."""
+    """Write the archive, and return name in the archive -> digest."""
     named = {STORE: copy.path}
-    not_kept = {to, part, *copy.path.parent.iterdir()}
-    for path in _files(workspace.home):
-        if path in not_kept:
+    unreadable = {to, part, *copy.path.parent.iterdir()}
+    for path in workspace_files(workspace.home):
+        if path in unreadable:
             continue
         named[path.relative_to(workspace.home).as_posix()] = path
     digests: dict[str, str] = {}
@@ -95,7 +100,7 @@ def _write(
         for done, (name, path) in enumerate(sorted(named.items()), start=1):
             content = path.read_bytes()
             digests[name] = sha256(content).hexdigest()
-            _add(archive, name, content)
+            add_file(archive, name, content)
             on_progress("write", done, len(named))
         manifest = {
             "form": FORM,
@@ -105,12 +110,12 @@ def _write(
             "rows": copy.rows,
             "files": digests,
         }
-        _add(archive, MANIFEST, json.dumps(manifest, indent=1).encode())
+        add_file(archive, MANIFEST, json.dumps(manifest, indent=1).encode())
     return digests
 
 
-def _files(home: Path) -> Iterator[Path]:
-    """What lies in the workspace, without links: they lead elsewhere."""
+def workspace_files(home: Path) -> Iterator[Path]:
+    """Yield the files of the workspace without links, which may lead elsewhere."""
     data = home / DATA
     for path in sorted(home.rglob("*")):
         if path.is_symlink() or not path.is_file():
@@ -122,15 +127,15 @@ def _files(home: Path) -> Iterator[Path]:
         yield path
 
 
-def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def add_file(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     entry = tarfile.TarInfo(name)
     entry.size = len(content)
     entry.mode = 0o600
     archive.addfile(entry, io.BytesIO(content))
 
 
-def _check(part: Path, digests: dict[str, str], on_progress: OnProgress) -> None:
-    """Read back from the disk, for a backup that cannot be read is none."""
+def verify_archive(part: Path, digests: dict[str, str], on_progress: OnProgress) -> None:
+    """Verify the archive by reading it back from disk."""
     seen: dict[str, str] = {}
     with tarfile.open(part) as archive:
         for entry in archive:

@@ -1,1 +1,1 @@
-"""What is asked and not answered, for policy owners."""
+"""Unanswered questions, for policy owners."""

@@ -8,19 +8,19 @@ from ombud.store import StoredAnswer
 from ombud.types import Answer, Chunk, Document, Question
 
 OUTCOMES_OF_DENIALS = {"clarify": "unclear", "none": "outside"}
-"""Action of a denied answer -> as counted; every other one is `not in the documents`."""
+"""Action of a denied answer -> outcome in the report; any other is `not in the documents`."""
 ANSWERED = ("full", "unclear")
-"""Outcomes that leave no gap: answered whole, or asked back."""
+"""Outcomes without a gap: full answers and clarifying questions."""
 NOBODY = "?"
 SNIPPET = 240
-"""Characters of a passage that are shown."""
+"""Characters of a passage in the report."""
 
 Backers = dict[str, set[str]]
-"""Name of something -> the people who asked for it."""
+"""Name of something -> people who asked for it."""
 
 
 class CountedQuestion(NamedTuple):
-    """One question that may be counted: not sensitive, not erased."""
+    """A question that may be counted: neither sensitive nor erased."""
 
     who: str
     """See `person_behind`."""
@@ -33,7 +33,7 @@ class CountedQuestion(NamedTuple):
 
     @property
     def first_document(self) -> str:
-        """Id of the document that was cited first, or came closest; empty where none did."""
+        """Return the id of the first cited or the closest document; empty if there is none."""
         if self.answer.citations:
             return self.answer.citations[0].document_id
         evidence = self.answer.trace.evidence
@@ -41,12 +41,12 @@ class CountedQuestion(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """What topics are named from, and by which rules."""
+    """Chunks, titles and rules from which topics are named."""
 
     chunks: Mapping[str, Chunk]
     documents: Mapping[str, Document]
     group_size: int
-    """Fewest people behind anything that is shown."""
+    """Fewest people behind anything in the report."""
     show_words: str
 
 
@@ -60,8 +60,8 @@ def counted_questions(rows: Iterable[StoredAnswer]) -> list[CountedQuestion]:
 
 
 def person_behind(row: StoredAnswer) -> str:
-    """The person where one is known, else the browser. All of whom nothing is known count as one:
-    they may be, and a group must not be."""
+    """Return the person, else the browser. All anonymous askers count as one, because they may be,
+    and a group must not be a single person."""
     person = row.question.asker.id if row.question else ""
     return person or row.owner or NOBODY
 
@@ -71,7 +71,7 @@ def people_behind(questions: Iterable[CountedQuestion]) -> int:
 
 
 def outcomes_of(questions: Iterable[CountedQuestion]) -> dict[str, int]:
-    """Outcome -> how many of the questions have it."""
+    """Count the questions by outcome."""
     return dict(Counter(question.outcome for question in questions))
 
 
@@ -80,14 +80,14 @@ def unanswered(questions: Sequence[CountedQuestion]) -> list[CountedQuestion]:
 
 
 def outcome_of(answer: Answer) -> str:
-    """full, partial, unclear, `not in the documents` or outside."""
+    """Return full, partial, unclear, `not in the documents` or outside."""
     if answer.outcome != "denied":
         return answer.outcome
     return OUTCOMES_OF_DENIALS.get(answer.action, "not in the documents")
 
 
 def shared_by(backers: Mapping[str, set[str]], group_size: int) -> list[str]:
-    """Names with enough people behind them, those of most people first."""
+    """Return names with enough people behind them, most people first."""
     names = [name for name, people in backers.items() if len(people) >= group_size]
     return sorted(names, key=lambda name: (-len(backers[name]), name))
 
@@ -97,7 +97,7 @@ def document_of(chunk_id: str) -> str:
 
 
 def heading_of(chunk: Chunk) -> str:
-    """Title and innermost heading."""
+    """Return the title and the innermost heading."""
     return " · ".join(dict.fromkeys((chunk.title, *chunk.trail[-1:])))
 
 

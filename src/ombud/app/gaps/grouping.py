@@ -1,11 +1,9 @@
-"""Questions that ask the same, put together: by the vectors of an embedder, else by the terms they
-share.
+"""Groups questions that ask the same, by embeddings or else by shared terms.
 
-Stars: the question with most near ones that are not taken yet becomes the middle of a group and
-takes them (Aslam,
-Pelekhov, Rus: The star clustering algorithm, 2004). Unlike a chain of neighbours, everything in a
-group is near its middle. Which likeness is near was chosen on the development questions of the
-sample (docs/guides/audit.md)."""
+Star clustering (Aslam, Pelekhov, Rus, 2004): the question with the most unassigned neighbours
+becomes the centre of a group and takes them. Unlike in chains, everything in a group is near its
+centre. The thresholds were chosen on development questions (docs/guides/audit.md).
+"""
 
 import math
 from collections import Counter
@@ -20,9 +18,9 @@ from ombud.models import Embedder
 from ombud.text import analyse
 
 NEAR_VECTORS, NEAR_TERMS = 0.55, 0.25
-"""Least cosine of two questions of one group."""
+"""Minimum cosine of two questions in one group."""
 MOST = 3000
-"""Different questions that are compared, each with each."""
+"""Largest number of distinct questions, which are compared pairwise."""
 
 Matrix = npt.NDArray[np.float32]
 
@@ -30,18 +28,17 @@ Matrix = npt.NDArray[np.float32]
 def group(
     texts: Sequence[str], languages: Sequence[str], embedder: Embedder | None
 ) -> list[list[int]]:
-    """Positions of the texts, together where they ask the same; the largest group first, its middle
-    in front.
+    """Return positions of the texts in groups, largest group first, its centre in front.
 
-    languages: of each text, for its terms. Beyond `MOST` texts the rest stay alone.
+    languages: of each text, for its terms. Beyond `MOST` texts the rest stay ungrouped.
     """
-    vectors = _vectors(texts[:MOST], embedder) if embedder else None
+    vectors = embed_texts(texts[:MOST], embedder) if embedder else None
     if vectors is None:
-        return _stars(_terms(texts[:MOST], languages), NEAR_TERMS, len(texts))
-    return _stars(vectors, NEAR_VECTORS, len(texts))
+        return star_clusters(term_vectors(texts[:MOST], languages), NEAR_TERMS, len(texts))
+    return star_clusters(vectors, NEAR_VECTORS, len(texts))
 
 
-def _vectors(texts: Sequence[str], embedder: Embedder) -> Matrix | None:
+def embed_texts(texts: Sequence[str], embedder: Embedder) -> Matrix | None:
     if not texts:
         return None
     try:
@@ -50,8 +47,8 @@ def _vectors(texts: Sequence[str], embedder: Embedder) -> Matrix | None:
         return None
 
 
-def _terms(texts: Sequence[str], languages: Sequence[str]) -> Matrix:
-    """Unit vectors of the texts' terms, rare ones weighing more."""
+def term_vectors(texts: Sequence[str], languages: Sequence[str]) -> Matrix:
+    """Return unit vectors of the texts' terms, weighted by rarity."""
     term_counts: list[Counter[str]] = []
     for text, language in zip(texts, languages, strict=False):
         term_counts.append(Counter(analyse(text, language)))
@@ -67,7 +64,7 @@ def _terms(texts: Sequence[str], languages: Sequence[str]) -> Matrix:
     return np.asarray(matrix / np.maximum(lengths, 1e-9), np.float32)
 
 
-def _stars(vectors: Matrix, near: float, count: int) -> list[list[int]]:
+def star_clusters(vectors: Matrix, near: float, count: int) -> list[list[int]]:
     groups: list[list[int]] = []
     if len(vectors):
         cosines = vectors @ vectors.T

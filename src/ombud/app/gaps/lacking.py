@@ -1,4 +1,4 @@
-"""Documents that are asked for and no longer in force."""
+"""Documents that people ask for and that are no longer in force."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -18,31 +18,31 @@ from ombud.text import analyse
 from ombud.types import Chunk
 
 SEARCHED = 1000
-"""Unanswered questions, the newest, that are searched for among documents out of force."""
+"""Number of newest unanswered questions searched for in documents out of force."""
 ENOUGH = 0.5
-"""Least share of a question's terms, by weight, that a passage out of force holds to have been
-asked for."""
+"""Minimum share of a question's terms, by weight, that a passage must contain to count as asked
+for."""
 
 
 class OutOfForce(NamedTuple):
+    """Documents out of force that were asked for."""
+
     documents: list[dict[str, Any]]
-    """Not in force today, and enough people asked for them."""
+    """Not in force today, and asked for by enough people."""
     others: int
-    """How many too few asked for."""
+    """Number of documents asked for by too few people."""
 
 
 def out_of_force(workspace: Workspace, questions: Sequence[CountedQuestion]) -> OutOfForce:
-    """Documents not in force today that would have come first for what was not answered.
-
-    Countries and permissions of the asker count as ever; only the day does not.
-    """
+    """Find documents out of force that would rank first for unanswered questions. The asker's
+    country and permissions apply as ever; only the day is ignored."""
     backers: Backers = {}
     passages: dict[str, Chunk] = {}
     for question in unanswered(questions)[-SEARCHED:]:
-        passage = _best_on_any_day(workspace, question)
-        if passage is None or _in_force(passage, workspace.today()):
+        passage = best_on_any_day(workspace, question)
+        if passage is None or is_in_force(passage, workspace.today()):
             continue
-        if _asks_for(workspace, question.question.text, passage):
+        if asks_for(workspace, question.question.text, passage):
             backers.setdefault(passage.document_id, set()).add(question.who)
             passages.setdefault(passage.document_id, passage)
     documents: list[dict[str, Any]] = []
@@ -52,15 +52,15 @@ def out_of_force(workspace: Workspace, questions: Sequence[CountedQuestion]) -> 
             {
                 "title": passage.title,
                 "uri": passage.uri,
-                "from": _iso(passage.effective_from),
-                "to": _iso(passage.effective_to),
+                "from": iso_or_none(passage.effective_from),
+                "to": iso_or_none(passage.effective_to),
                 "people": len(backers[document_id]),
             }
         )
     return OutOfForce(documents, others=len(backers) - len(documents))
 
 
-def _best_on_any_day(workspace: Workspace, question: CountedQuestion) -> Chunk | None:
+def best_on_any_day(workspace: Workspace, question: CountedQuestion) -> Chunk | None:
     trace = question.answer.trace
     if not trace.queries:
         return None
@@ -75,20 +75,20 @@ def _best_on_any_day(workspace: Workspace, question: CountedQuestion) -> Chunk |
     return hits[0].chunk if hits else None
 
 
-def _asks_for(workspace: Workspace, text: str, passage: Chunk) -> bool:
+def asks_for(workspace: Workspace, text: str, passage: Chunk) -> bool:
     engine = workspace.index.engine
     weights = term_weights(query_terms(text, engine), engine)
     words = " ".join((passage.title, *passage.trail, passage.header, passage.text))
     terms = set(analyse(words, passage.language))
-    held = sum(weight for term, weight in weights.items() if term in terms)
-    return held >= ENOUGH * sum(weights.values())
+    matched = sum(weight for term, weight in weights.items() if term in terms)
+    return matched >= ENOUGH * sum(weights.values())
 
 
-def _in_force(chunk: Chunk, today: date) -> bool:
+def is_in_force(chunk: Chunk, today: date) -> bool:
     if chunk.effective_from and chunk.effective_from > today:
         return False
     return not chunk.effective_to or today <= chunk.effective_to
 
 
-def _iso(day: date | None) -> str | None:
+def iso_or_none(day: date | None) -> str | None:
     return day.isoformat() if day else None

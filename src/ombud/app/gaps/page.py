@@ -1,5 +1,5 @@
-"""The gap report as one HTML file that needs nothing else. What documents and people say is
-escaped, always."""
+"""The gap report as one self-contained HTML file; text of documents and people is always
+escaped."""
 
 from datetime import UTC, datetime
 from functools import cache
@@ -18,23 +18,23 @@ OUTCOMES = {
     "outside": "taken for outside",
     "unclear": "asked back",
 }
-"""As counted -> as said, the best first."""
+"""Outcome -> its wording, best first."""
 
 
-def render_gaps(found: Gaps, organisation: str, made: datetime | None = None) -> str:
+def render_gaps(gaps: Gaps, organisation: str, made: datetime | None = None) -> str:
     when = made or datetime.now(UTC)
-    told = {
-        "gaps": found,
+    variables = {
+        "gaps": gaps,
         "organisation": organisation,
         "made": when,
         "outcomes": OUTCOMES,
     }
-    page = _environment().get_template("gaps.html").render(told).lstrip()
+    page = template_environment().get_template("gaps.html").render(variables).lstrip()
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
 @cache
-def _environment() -> "Environment":
+def template_environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     folder = Path(__file__).parent

@@ -1,10 +1,8 @@
-"""What is asked and not answered, where documents contradict each other, what is asked for and no
-longer in force.
+"""The gap report: unanswered questions, contradictions, and requests for documents out of force.
 
-Written for the owner of the policies, so that nobody who asked can be told from it: nothing is
-shown that fewer than `[audit] group_size` people stand behind, words of questions only as far as
-`show_words` allows, and of sensitive conversations only how many there were. What documents say is
-theirs and is shown.
+It is for policy owners and must not identify anybody who asked: nothing is shown about fewer than
+`[audit] group_size` people, texts of questions only as `show_words` allows, and of sensitive
+conversations only their number. Text of documents is shown.
 """
 
 from collections.abc import Sequence
@@ -28,12 +26,14 @@ from ombud.store import StoredAnswer, list_answers, list_documents
 from ombud.types import Chunk
 
 DAYS = 90
-"""Looked back on, where nothing else is said."""
-SHOWN = 30
-"""Topics or documents of a list that are shown at most."""
+"""Default number of days to look back."""
+MAX_LISTED = 30
+"""Largest number of topics or documents in a list."""
 
 
 class Gaps(NamedTuple):
+    """The report."""
+
     since: date
     until: date
     group_size: int
@@ -42,39 +42,38 @@ class Gaps(NamedTuple):
     """All but sensitive and erased ones."""
     outcomes: dict[str, int]
     sensitive: int | None
-    """None: fewer than `group_size` people asked such a question."""
+    """None if fewer than `group_size` people asked such a question."""
     erased: int
     unanswered: tuple[Topic, ...]
     unanswered_others: int
-    """Questions that no group was large enough for."""
+    """Questions outside of any large enough group."""
     contradictions: tuple[dict[str, Any], ...]
     contradictions_note: str
-    """Why contradictions were not looked for, or not everywhere."""
+    """Why not all contradictions were looked for."""
     out_of_force: tuple[dict[str, Any], ...]
     out_of_force_others: int
-    """Documents that fewer people asked for."""
+    """Documents that too few people asked for."""
     asked: tuple[Topic, ...]
     asked_others: int
 
 
 def find_gaps(workspace: Workspace, since: date | None = None, *, asks_model: bool = False) -> Gaps:
-    """The report of the answers since that day, 90 days where none is given.
-
-    asks_model: look for contradictions between documents, which takes a chat model."""
+    """Report on the answers since that day, by default of 90 days. asks_model: find contradictions
+    between documents, which needs a chat model."""
     rules = workspace.settings.audit
     today = workspace.today()
     first = since or today - timedelta(days=DAYS)
     rows = list(list_answers(workspace.store, beginning_of(workspace, first)))
     questions = counted_questions(rows)
     sources = Sources(
-        chunks=_evidence_chunks(workspace, questions),
+        chunks=evidence_chunks(workspace, questions),
         documents={document.id: document for document in list_documents(workspace.store)},
         group_size=rules.group_size,
         show_words=rules.show_words,
     )
     lacking = group_unanswered(questions, workspace.embedder, rules.group_size)
     unanswered = topics_of(lacking, sources)
-    asked = topics_of(group_by_document(questions), sources, by_title=True)
+    common = topics_of(group_by_document(questions), sources, by_title=True)
     old = out_of_force(workspace, questions)
     compared = Contradictions()
     if asks_model:
@@ -86,16 +85,16 @@ def find_gaps(workspace: Workspace, since: date | None = None, *, asks_model: bo
         show_words=rules.show_words,
         questions=len(questions),
         outcomes=outcomes_of(questions),
-        sensitive=_sensitive(rows, rules.group_size),
+        sensitive=count_sensitive(rows, rules.group_size),
         erased=sum(row.question is None for row in rows),
-        unanswered=tuple(unanswered.topics[:SHOWN]),
+        unanswered=tuple(unanswered.topics[:MAX_LISTED]),
         unanswered_others=unanswered.others,
         contradictions=compared.found,
         contradictions_note=compared.note,
-        out_of_force=tuple(old.documents[:SHOWN]),
+        out_of_force=tuple(old.documents[:MAX_LISTED]),
         out_of_force_others=old.others,
-        asked=tuple(asked.topics[:SHOWN]),
-        asked_others=asked.others,
+        asked=tuple(common.topics[:MAX_LISTED]),
+        asked_others=common.others,
     )
 
 
@@ -108,8 +107,8 @@ def gaps_json(gaps: Gaps) -> dict[str, Any]:
     return record
 
 
-def _sensitive(rows: Sequence[StoredAnswer], group_size: int) -> int | None:
-    """How many sensitive questions there were; None where too few people asked them."""
+def count_sensitive(rows: Sequence[StoredAnswer], group_size: int) -> int | None:
+    """Count the sensitive questions; None if too few people asked them."""
     questions = 0
     people: set[str] = set()
     for row in rows:
@@ -119,10 +118,8 @@ def _sensitive(rows: Sequence[StoredAnswer], group_size: int) -> int | None:
     return questions if len(people) >= group_size else None
 
 
-def _evidence_chunks(
-    workspace: Workspace, questions: Sequence[CountedQuestion]
-) -> dict[str, Chunk]:
-    """Passages of all the evidence that are still indexed."""
+def evidence_chunks(workspace: Workspace, questions: Sequence[CountedQuestion]) -> dict[str, Chunk]:
+    """Return the passages of all evidence that are still indexed."""
     wanted: dict[str, None] = {}
     for question in questions:
         wanted.update(dict.fromkeys(question.answer.trace.evidence))

@@ -1,4 +1,4 @@
-"""Questions in topics: by what they ask, else by the document that came closest."""
+"""Groups questions into topics, by content or else by the closest document."""
 
 import re
 from collections import Counter
@@ -23,11 +23,11 @@ from ombud.text import analyse
 from ombud.types import Chunk
 
 CLOSEST = 3
-"""Passages of a topic that are shown at most."""
+"""Largest number of passages of a topic."""
 EXAMPLES = 3
-"""Questions of a topic that are shown at most."""
+"""Largest number of example questions of a topic."""
 WORDS = 5
-"""Words of a topic that are shown at most."""
+"""Largest number of words of a topic."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 NO_DOCUMENT = "Near no one document"
 
@@ -35,33 +35,37 @@ Group = list[CountedQuestion]
 
 
 class Topic(NamedTuple):
+    """Questions about one matter."""
+
     label: str
-    """A heading of the documents; words of theirs, not of those who asked."""
+    """A heading of the documents, so that it is not the askers' wording."""
     questions: int
     people: int
     outcomes: dict[str, int]
     """full, partial, not in the documents, outside, unclear -> questions."""
     passages: tuple[dict[str, str], ...]
-    """The closest: title, uri, text."""
+    """The closest passages: title, uri, text."""
     words: tuple[str, ...]
-    """Words that enough people used, where the settings allow it."""
+    """Words that enough people used, if the settings allow it."""
     examples: tuple[str, ...]
-    """Questions, where the settings allow it."""
+    """Questions, if the settings allow it."""
 
 
 class Topics(NamedTuple):
+    """Topics of a report."""
+
     topics: list[Topic]
-    """Those that enough people stand behind, the topics of most people first."""
+    """Topics with enough people, most people first."""
     others: int
-    """Questions of the others."""
+    """Questions of all other topics."""
 
 
 def group_unanswered(
     questions: Sequence[CountedQuestion], embedder: Embedder | None, group_size: int
 ) -> list[Group]:
-    """Those that were not answered whole, in groups that ask the same; what stays too small for
-    itself is put together by the document that came closest."""
-    same_words = _by_words(unanswered(questions))
+    """Group questions without a full answer by content; small groups are merged by their closest
+    document."""
+    same_words = group_by_words(unanswered(questions))
     texts = [some[0].question.text for some in same_words]
     languages = [some[0].question.asker.language for some in same_words]
     large: list[Group] = []
@@ -77,8 +81,8 @@ def group_unanswered(
     return [*large, *group_by_document(small)]
 
 
-def _by_words(questions: Sequence[CountedQuestion]) -> list[Group]:
-    """Questions of the same words, whatever their case; those of most people first."""
+def group_by_words(questions: Sequence[CountedQuestion]) -> list[Group]:
+    """Group questions with the same words, ignoring case; most people first."""
     by_text: dict[str, Group] = {}
     for question in questions:
         text = " ".join(question.question.text.split()).lower()
@@ -87,7 +91,8 @@ def _by_words(questions: Sequence[CountedQuestion]) -> list[Group]:
 
 
 def group_by_document(questions: Sequence[CountedQuestion]) -> list[Group]:
-    """By the document that was cited first, or came closest; those without any are left alone."""
+    """Group questions by the first cited or closest document; questions without one are left
+    out."""
     groups: dict[str, Group] = {}
     for question in questions:
         name = question.first_document or f"-{len(groups)}"
@@ -96,39 +101,40 @@ def group_by_document(questions: Sequence[CountedQuestion]) -> list[Group]:
 
 
 def topics_of(groups: Sequence[Group], sources: Sources, *, by_title: bool = False) -> Topics:
-    """by_title: each group is of one document and has its title for a label."""
+    """Make topics of groups. by_title: each group is about one document, whose title is the
+    label."""
     topics: list[Topic] = []
     others = 0
     for questions in groups:
         if people_behind(questions) >= sources.group_size:
-            topics.append(_topic(questions, sources, by_title))
+            topics.append(topic_of(questions, sources, by_title))
         else:
             others += len(questions)
     topics.sort(key=lambda topic: (-topic.people, -topic.questions))
     return Topics(topics, others)
 
 
-def _topic(questions: Group, sources: Sources, by_title: bool) -> Topic:
-    passages = _shared_passages(questions, sources)
+def topic_of(questions: Group, sources: Sources, by_title: bool) -> Topic:
+    passages = shared_passages(questions, sources)
     words: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     if sources.show_words != "none":
-        words = _shared_words(questions, sources.group_size)
+        words = shared_words(questions, sources.group_size)
     if sources.show_words == "questions":
         texts = dict.fromkeys(question.question.text for question in questions)
         examples = tuple(texts)[:EXAMPLES]
     return Topic(
-        label=_label(questions, passages, sources, by_title),
+        label=topic_label(questions, passages, sources, by_title),
         questions=len(questions),
         people=people_behind(questions),
         outcomes=outcomes_of(questions),
-        passages=tuple(map(_shown, passages)),
+        passages=tuple(map(passage_json, passages)),
         words=words,
         examples=examples,
     )
 
 
-def _shown(passage: Chunk) -> dict[str, str]:
+def passage_json(passage: Chunk) -> dict[str, str]:
     return {
         "title": heading_of(passage),
         "uri": passage.uri,
@@ -136,8 +142,9 @@ def _shown(passage: Chunk) -> dict[str, str]:
     }
 
 
-def _shared_passages(questions: Group, sources: Sources) -> list[Chunk]:
-    """One person's closest passage would tell what that person had in mind: those of several."""
+def shared_passages(questions: Group, sources: Sources) -> list[Chunk]:
+    """Return passages close to questions of several people, because one person's would reveal what
+    they had in mind."""
     backers: Backers = {}
     for question in questions:
         for chunk_id in question.answer.trace.evidence[:CLOSEST]:
@@ -149,7 +156,9 @@ def _shared_passages(questions: Group, sources: Sources) -> list[Chunk]:
     return passages[:CLOSEST]
 
 
-def _label(questions: Group, passages: Sequence[Chunk], sources: Sources, by_title: bool) -> str:
+def topic_label(
+    questions: Group, passages: Sequence[Chunk], sources: Sources, by_title: bool
+) -> str:
     if by_title:
         document = sources.documents.get(questions[0].first_document)
         if document:
@@ -158,10 +167,10 @@ def _label(questions: Group, passages: Sequence[Chunk], sources: Sources, by_tit
         return heading_of(passages[0])
     if by_title:
         return NO_DOCUMENT
-    return _shared_title(questions, sources) or NO_DOCUMENT
+    return shared_title(questions, sources) or NO_DOCUMENT
 
 
-def _shared_title(questions: Group, sources: Sources) -> str:
+def shared_title(questions: Group, sources: Sources) -> str:
     backers: Backers = {}
     for question in questions:
         for chunk_id in question.answer.trace.evidence[:CLOSEST]:
@@ -172,9 +181,8 @@ def _shared_title(questions: Group, sources: Sources) -> str:
     return ""
 
 
-def _shared_words(questions: Group, group_size: int) -> tuple[str, ...]:
-    """What at least so many people said, in the form that most of them used; stop words and the
-    like left out."""
+def shared_words(questions: Group, group_size: int) -> tuple[str, ...]:
+    """Return words that enough people used, in their most frequent form, without stop words."""
     backers: Backers = {}
     forms: dict[str, Counter[str]] = {}
     for question in questions:

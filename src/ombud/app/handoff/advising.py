@@ -1,4 +1,4 @@
-"""The desk that is built in: who waits, who has taken whom, and what advisors may do."""
+"""The built-in desk: the queue, who has taken which conversation, and advisors' actions."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ombud.answer import AdvisorRun, asks_for_person
+from ombud.answer import AdvisorRun
 from ombud.app import asking
 from ombud.app.handoff.conversing import checked, clock
 from ombud.app.handoff.turns import recover
@@ -16,6 +16,7 @@ from ombud.errors import BadRequest, BadSetting, NotFound
 from ombud.handoff import (
     BUILT_IN,
     Advisor,
+    covers,
     desk_names,
     expected_wait,
     in_order,
@@ -24,17 +25,21 @@ from ombud.handoff import (
     positions,
     session,
     suits,
+    ticket_systems,
 )
-from ombud.registry import unknown_name
+from ombud.registry import missing_name
 from ombud.settings import AdvisorSettings
 from ombud.store import (
     Appended,
+    EndedHandoff,
     LastWords,
     desk_statuses,
+    ended_handoffs,
     last_words,
     list_accounts,
     list_sessions,
     note_presence,
+    owner_of,
     present_advisors,
     read_answer,
     read_events,
@@ -48,7 +53,9 @@ from ombud.types import (
     Answered,
     Citation,
     Event,
+    Joined,
     Message,
+    Noted,
     Question,
     Record,
     Said,
@@ -56,14 +63,16 @@ from ombud.types import (
 )
 
 EVERYBODY = AdvisorSettings(id="advisor", name="Advisor")
-"""Who works at a desk for which the settings name nobody."""
+"""The advisor of a desk for which the settings name nobody."""
 MOST_CARDS = 200
-"""Of those who wait; the longest waiting are shown."""
+"""Largest number of waiting or of closed conversations shown."""
 PREVIEW = 140
-"""Characters of what an employee said last."""
+"""Characters of the employee's last message."""
 
 
 class CannedReply(Record):
+    """A prepared reply."""
+
     title: str
     text: str
     topics: tuple[str, ...] = ()
@@ -80,10 +89,12 @@ class DeskCard(NamedTuple):
     position: int | None
     is_for_me: bool
     is_mine_by_name: bool
+    advisors: tuple[str, ...] = ()
+    """Names of those who had a conversation whose handoff is over."""
 
 
 class Board(NamedTuple):
-    """What an advisor sees first."""
+    """The desk as one advisor sees it."""
 
     me: AdvisorSettings | None
     advisors: Sequence[AdvisorSettings]
@@ -100,18 +111,19 @@ def advisors_of(workspace: Workspace) -> Sequence[AdvisorSettings]:
     if workspace.settings.identity.kind == "none":
         return named or (EVERYBODY,)
     ids = {advisor.id for advisor in named}
-    known: list[AdvisorSettings] = list(named)
+    advisors: list[AdvisorSettings] = list(named)
     for account in list_accounts(workspace.store):
         if "advisor" in account.duties and not account.disabled and account.name not in ids:
-            known.append(AdvisorSettings(id=account.name, name=account.name.partition("@")[0]))
-    return known
+            advisors.append(AdvisorSettings(id=account.name, name=account.name.partition("@")[0]))
+    return advisors
 
 
 def advisor_for(workspace: Workspace, account: Account) -> AdvisorSettings:
-    """Somebody who has signed in, as the settings know them by that name, or as they are."""
-    found = find_advisor(workspace, account.name)
-    if found is not None and found is not EVERYBODY:
-        return found
+    """Return the advisor of an account: as the settings define that name, else with the account's
+    own data."""
+    advisor = find_advisor(workspace, account.name)
+    if advisor is not None and advisor is not EVERYBODY:
+        return advisor
     return AdvisorSettings(id=account.name, name=account.name.partition("@")[0])
 
 
@@ -123,9 +135,11 @@ def find_advisor(workspace: Workspace, advisor_id: str) -> AdvisorSettings | Non
 
 
 def board(workspace: Workspace, me: AdvisorSettings | None) -> Board:
-    """Everything that waits or goes on at our own desk."""
+    """Return everything that waits or goes on at our own desk."""
     settings = workspace.settings.handoff
-    sessions = [one for one in list_sessions(workspace.store, ["queued", "live"]) if _is_own(one)]
+    sessions = [
+        one for one in list_sessions(workspace.store, ["queued", "live"]) if is_own_desk(one)
+    ]
     waiting: list[Session] = []
     mine: list[Session] = []
     others: list[Session] = []
@@ -134,8 +148,8 @@ def board(workspace: Workspace, me: AdvisorSettings | None) -> Board:
             waiting.append(one)
         else:
             (mine if me and one.advisor_id == me.id else others).append(one)
-    known = _places(workspace, waiting)
-    country = _only_country(me)
+    places_now = queue_places(workspace, waiting)
+    country = only_country(me)
     now = clock(workspace)
     return Board(
         me=me,
@@ -143,57 +157,136 @@ def board(workspace: Workspace, me: AdvisorSettings | None) -> Board:
         here=frozenset(present_advisors(workspace.store)),
         is_open=is_open(settings, country, now),
         opens=next_opening(settings, country, now),
-        waiting=_cards(workspace, waiting[:MOST_CARDS], me, known),
-        mine=_cards(workspace, mine, me, known),
-        others=_cards(workspace, others, me, known),
+        waiting=desk_cards(workspace, waiting[:MOST_CARDS], me, places_now),
+        mine=desk_cards(workspace, mine, me, places_now),
+        others=desk_cards(workspace, others, me, places_now),
     )
 
 
-def _only_country(me: AdvisorSettings | None) -> str | None:
-    """Whose hours count for an advisor: those of a country where it is the only one."""
+def only_country(me: AdvisorSettings | None) -> str | None:
+    """Return an advisor's only country, whose opening hours apply; None if there are several."""
     return me.countries[0] if me and len(me.countries) == 1 else None
 
 
 class Place(NamedTuple):
+    """A place in the queue."""
+
     position: int | None
     seconds: float | None
-    """To be expected; None where too little is known."""
+    """Expected wait; None if it cannot be estimated."""
 
 
 def places(workspace: Workspace) -> dict[str, Place]:
-    """Conversation -> where it stands in our own queue."""
+    """Return conversation -> its place in our own queue."""
     queued = list_sessions(workspace.store, ["queued"])
-    return _places(workspace, [one for one in queued if _is_own(one)])
+    return queue_places(workspace, [one for one in queued if is_own_desk(one)])
 
 
 def with_place(
-    workspace: Workspace, stands: Session, known: Mapping[str, Place] | None = None
+    workspace: Workspace, current: Session, places_now: Mapping[str, Place] | None = None
 ) -> Session:
-    """A session with its place in our own queue. known: the places of now, where they are."""
-    if stands.state != "queued" or not _is_own(stands):
-        return stands
-    place = (places(workspace) if known is None else known).get(stands.id)
+    """Add the place in our own queue to a session; it has none while the desk is closed there.
+    places_now: the present places, if the caller has them."""
+    is_waiting = current.state == "queued" and is_own_desk(current)
+    settings, country = workspace.settings.handoff, current.asker.country
+    if not is_waiting or not is_open(settings, country, clock(workspace)):
+        return current
+    place = (places(workspace) if places_now is None else places_now).get(current.id)
     if place is None:
-        return stands
-    return stands.model_copy(update={"position": place.position, "wait_seconds": place.seconds})
+        return current
+    return current.model_copy(update={"position": place.position, "wait_seconds": place.seconds})
 
 
 def events_for_desk(
-    workspace: Workspace, conversation_id: str, after: int = 0
+    workspace: Workspace, conversation_id: str, me: AdvisorSettings | None, after: int = 0
 ) -> tuple[Session, list[Event]]:
-    """Read a conversation and its events after a place as far as advisors may: nothing that the
-    employee writes once a hand-over is over. Raises NotFound where it was never handed over."""
+    """Return a conversation and its events after a place, with all notes, but without what the
+    employee writes after the handoff is over. Raises NotFound if it was never handed over, or this
+    advisor may not see it."""
     stands = recover(workspace, read_session(workspace.store, conversation_id))
     until = stands.visible_to_desk
-    if not until:
+    if me is None or not until or not may_see(workspace, me, stands):
         raise NotFound(f"There is no conversation `{conversation_id}` at the desk.")
     events = read_events(workspace.store, conversation_id, after)
-    return stands, [event for event in events if event.place <= until]
+    shown = [event for event in events if event.place <= until or isinstance(event.what, Noted)]
+    return stands, shown
+
+
+def may_see(workspace: Workspace, me: AdvisorSettings, stands: Session) -> bool:
+    """Tell whether an advisor may read a conversation: any while it waits or is with somebody,
+    afterwards those of their topics and countries and those that they had themselves."""
+    if stands.is_handed_over:
+        return True
+    if not owner_of(workspace.store, stands.id):  # its owner has removed it from their list
+        return False
+    if covers(me, stands):
+        return True
+    happened = [one.what for one in read_events(workspace.store, stands.id)]
+    return any(isinstance(what, Joined) and what.advisor_id == me.id for what in happened)
+
+
+def closed_cards(
+    workspace: Workspace,
+    me: AdvisorSettings,
+    words: str = "",
+    topic: str = "",
+    tag: str = "",
+    *,
+    urgent: bool = False,
+) -> list[DeskCard]:
+    """Return conversations whose handoff is over, the last one handed over first.
+
+    words: in what was said, the topic, tags, the person's country or roles, or an advisor's name.
+    """
+    words = words.strip()
+    found = [
+        one
+        for one in ended_handoffs(workspace.store, words)
+        if topic in {"", one.session.topic} and has_labels(one.session, tag, urgent=urgent)
+    ]
+    if words:
+        found = [one for one in found if one.has_words or is_described_by(one, words)]
+    return ended_cards(workspace, found, me)
+
+
+def has_labels(stands: Session, tag: str, *, urgent: bool) -> bool:
+    return (not tag or tag in stands.tags) and (stands.urgent or not urgent)
+
+
+def earlier_cards(
+    workspace: Workspace, me: AdvisorSettings, conversation_id: str
+) -> list[DeskCard]:
+    """Return the other conversations of the same person whose handoff is over."""
+    owner = owner_of(workspace.store, conversation_id)
+    found = ended_handoffs(workspace.store, owner=owner) if owner else []
+    return ended_cards(workspace, [one for one in found if one.session.id != conversation_id], me)
+
+
+def is_described_by(one: EndedHandoff, words: str) -> bool:
+    """Tell whether the topic, the person as the desk shows them, or an advisor is searched for."""
+    words = words.casefold()
+    asker = one.session.asker
+    if words == (asker.country or "").casefold():
+        return True
+    topic = one.session.topic.replace("-", " ")
+    shown = [topic, asker.grade or "", *asker.roles, *one.session.tags, *one.advisor_names]
+    return any(words in text.casefold() for text in shown)
+
+
+def ended_cards(
+    workspace: Workspace, found: Iterable[EndedHandoff], me: AdvisorSettings
+) -> list[DeskCard]:
+    own = [one for one in found if covers(me, one.session) or me.id in one.advisor_ids]
+    shown = own[:MOST_CARDS]
+    cards = desk_cards(workspace, [one.session for one in shown], me, {})
+    return [
+        card._replace(advisors=one.advisor_names) for card, one in zip(cards, shown, strict=True)
+    ]
 
 
 def sources_of(workspace: Workspace, events: Iterable[Event]) -> list[Citation]:
-    """What the bot's answers cited, each passage once."""
-    found: dict[str, Citation] = {}
+    """Return the citations of the bot's answers, each passage once."""
+    cited: dict[str, Citation] = {}
     for event in events:
         if not isinstance(event.what, Answered) or not event.what.answer_id:
             continue
@@ -202,18 +295,45 @@ def sources_of(workspace: Workspace, events: Iterable[Event]) -> list[Citation]:
         except NotFound:
             continue
         for citation in answer.citations:
-            found.setdefault(f"{citation.chunk_id}/{citation.start}", citation)
-    return list(found.values())
+            cited.setdefault(f"{citation.chunk_id}/{citation.start}", citation)
+    return list(cited.values())
 
 
 def claim(workspace: Workspace, conversation_id: str, advisor: AdvisorSettings) -> Appended:
-    return session.claim(workspace.store, conversation_id, _as_party(advisor))
+    return session.claim(workspace.store, conversation_id, as_advisor(advisor))
 
 
 def reply(
     workspace: Workspace, conversation_id: str, advisor: AdvisorSettings, text: str, key: str
 ) -> Appended:
-    return session.reply(workspace.store, conversation_id, _as_party(advisor), checked(text), key)
+    return session.reply(workspace.store, conversation_id, as_advisor(advisor), checked(text), key)
+
+
+def note(
+    workspace: Workspace, conversation_id: str, advisor: AdvisorSettings, text: str, key: str
+) -> Appended:
+    """Add a note that only advisors see. Raises NotFound for what this advisor may not see."""
+    events_for_desk(workspace, conversation_id, advisor)
+    return session.note(
+        workspace.store, conversation_id, as_advisor(advisor), text=checked(text), key=key
+    )
+
+
+def label(
+    workspace: Workspace,
+    conversation_id: str,
+    advisor: AdvisorSettings,
+    tags: Iterable[str],
+    *,
+    urgent: bool,
+) -> Appended:
+    """Give a conversation these tags and this priority, in place of what it had."""
+    events_for_desk(workspace, conversation_id, advisor)
+    cleaned = (" ".join(session.clean_text(tag).split()) for tag in tags)
+    unique = tuple(dict.fromkeys(filter(None, cleaned)))
+    return session.note(
+        workspace.store, conversation_id, as_advisor(advisor), tags=unique, urgent=urgent
+    )
 
 
 def transfer(
@@ -225,13 +345,13 @@ def transfer(
     to: str,
     note: str,
 ) -> Appended:
-    """Raises BadRequest where it is for nobody, or for somebody who is not known."""
+    """Transfer a conversation. Raises BadRequest without a recipient or for an unknown one."""
     if bool(topic) == bool(to):
         raise BadRequest("A transfer is for a team or for one person.")
     if to and find_advisor(workspace, to) is None:
         raise BadRequest(f"No advisor is called `{to}`.")
     return session.transfer(
-        workspace.store, conversation_id, _as_party(advisor), topic=topic, to=to, note=note
+        workspace.store, conversation_id, as_advisor(advisor), topic=topic, to=to, note=note
     )
 
 
@@ -239,7 +359,7 @@ def end(
     workspace: Workspace, conversation_id: str, advisor: AdvisorSettings, *, reason: str, note: str
 ) -> Appended:
     return session.end(
-        workspace.store, conversation_id, _as_party(advisor), reason=reason, note=note
+        workspace.store, conversation_id, as_advisor(advisor), reason=reason, note=note
     )
 
 
@@ -251,21 +371,24 @@ def is_here(workspace: Workspace, advisor: AdvisorSettings, *, away: bool = Fals
     note_presence(workspace.store, advisor.id, away=away)
 
 
-async def suggest(workspace: Workspace, conversation_id: str) -> Answer:
-    """What the documents say to what the employee said last, beside the wish for a person, for the
-    employee's country and role. Nothing of it is kept. Raises BadRequest where nothing was said."""
-    stands, events = events_for_desk(workspace, conversation_id)
-    said = [event for event in events if isinstance(event.what, Said) and event.by == "user"]
-    if not said:
-        raise BadRequest("The employee has said nothing yet.")
-    said = [event for event in said if not asks_for_person(event.text)] or said
-    before = [event for event in events if event.place < said[-1].place]
-    question = Question(text=said[-1].text, asker=stands.asker, history=_history(before))
+async def suggest(workspace: Workspace, conversation_id: str, me: AdvisorSettings) -> Answer:
+    """Answer the employee's last question, apart from the request for a person, for their country
+    and role. Nothing is stored. Raises BadRequest if there is no question."""
+    stands, events = events_for_desk(workspace, conversation_id, me)
+    messages = [event for event in events if isinstance(event.what, Said) and event.by == "user"]
+    if not messages:
+        raise BadRequest("The employee has not asked anything yet.")
+    asks_for_person = workspace.answering.triage.classifier.asks_for_person
+    last = next(
+        (event for event in reversed(messages) if not asks_for_person(event.text)), messages[-1]
+    )
+    before = [event for event in events if event.place < last.place]
+    question = Question(text=last.text, asker=stands.asker, history=history_of(before))
     return await asking.ask(workspace, question, keep=False, flow=AdvisorRun)
 
 
 def canned_replies(workspace: Workspace) -> list[CannedReply]:
-    """[[reply]] tables with title, text, topics and countries; a missing file is an empty list.
+    """Read the [[reply]] tables with title, text, topics and countries; a missing file means none.
     Raises BadSetting."""
     path = workspace.home / workspace.settings.handoff.replies
     if not path.is_file():
@@ -279,7 +402,7 @@ def canned_replies(workspace: Workspace) -> list[CannedReply]:
         ) from wrong
 
 
-def _history(events: Sequence[Event]) -> tuple[Message, ...]:
+def history_of(events: Sequence[Event]) -> tuple[Message, ...]:
     turns = [event for event in events if event.role is not None][-2 * asking.TURNS :]
     messages = [
         Message(id=event.id, role=event.role, content=event.text, at=event.at)
@@ -289,19 +412,19 @@ def _history(events: Sequence[Event]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _cards(
+def desk_cards(
     workspace: Workspace,
     sessions: Sequence[Session],
     me: AdvisorSettings | None,
-    known: Mapping[str, Place],
+    places_now: Mapping[str, Place],
 ) -> list[DeskCard]:
     nowhere = Place(None, None)
     silent = LastWords()
-    said = last_words(workspace.store, [stands.id for stands in sessions])
+    latest = last_words(workspace.store, {one.id: one.visible_to_desk for one in sessions})
     cards: list[DeskCard] = []
     for stands in sessions:
-        place = known.get(stands.id, nowhere)
-        last = said.get(stands.id, silent)
+        place = places_now.get(stands.id, nowhere)
+        last = latest.get(stands.id, silent)
         card = DeskCard(
             session=stands,
             preview=" ".join(last.text.split())[:PREVIEW],
@@ -315,24 +438,24 @@ def _cards(
     return cards
 
 
-def _places(workspace: Workspace, waiting: Sequence[Session]) -> dict[str, Place]:
+def queue_places(workspace: Workspace, waiting: Sequence[Session]) -> dict[str, Place]:
     advisors = advisors_of(workspace)
     present = present_advisors(workspace.store)
     waits = recent_waits(workspace.store)
     numbers = positions(waiting, advisors)
-    found: dict[str, Place] = {}
+    by_id: dict[str, Place] = {}
     for one in waiting:
         able = sum(advisor.id in present and suits(advisor, one) for advisor in advisors)
         position = numbers[one.id]
-        found[one.id] = Place(position, expected_wait(position, waits, able))
-    return found
+        by_id[one.id] = Place(position, expected_wait(position, waits, able))
+    return by_id
 
 
-def _is_own(stands: Session) -> bool:
+def is_own_desk(stands: Session) -> bool:
     return stands.desk == BUILT_IN
 
 
-def _as_party(advisor: AdvisorSettings) -> Advisor:
+def as_advisor(advisor: AdvisorSettings) -> Advisor:
     return Advisor(id=advisor.id, name=advisor.name)
 
 
@@ -340,18 +463,18 @@ def _as_party(advisor: AdvisorSettings) -> Advisor:
 
 
 def desk_report(workspace: Workspace) -> dict[str, Any]:
-    """What waits at each desk, as JSON."""
+    """Return what waits at each desk, as JSON."""
     rows: list[dict[str, Any]] = []
-    own = list(filter(_is_own, list_sessions(workspace.store, ["queued", "live"])))
+    own = list(filter(is_own_desk, list_sessions(workspace.store, ["queued", "live"])))
     if own or workspace.settings.handoff.desk == BUILT_IN:
-        rows.append(_own_row(own))
+        rows.append(own_desk_row(own))
     for status in desk_statuses(workspace.store):
         rows.append(status._asdict())
     return {"desks": rows}
 
 
-def _own_row(own: Sequence[Session]) -> dict[str, Any]:
-    """What waits at our own page, as a `DeskStatus` says it of another desk."""
+def own_desk_row(own: Sequence[Session]) -> dict[str, Any]:
+    """Describe our own desk in the form of `DeskStatus`."""
     waiting = sum(one.state == "queued" for one in own)
     return {
         "desk": BUILT_IN,
@@ -365,12 +488,13 @@ def _own_row(own: Sequence[Session]) -> dict[str, Any]:
 
 
 def retry(workspace: Workspace, desk: str = "") -> int:
-    """Have everything that waits tried at once; how many messages. Raises UnknownName."""
-    if desk and desk not in desk_names():
-        raise unknown_name("desk", desk, desk_names())
+    """Retry every waiting message now, and return their number. Raises SetupError."""
+    names = sorted({*desk_names(), *ticket_systems()})
+    if desk and desk not in names:
+        raise missing_name("desk", desk, names)
     return retry_parked(workspace.store, desk)
 
 
 def desk_list() -> list[str]:
-    """Every desk that the settings can name."""
+    """Return the names of all desks."""
     return list(desk_names())

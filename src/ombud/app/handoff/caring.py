@@ -1,5 +1,5 @@
-"""What happens to hand-overs by itself: somebody waits too long, nobody is at the desk, whoever was
-answering is no more. One process of all does it."""
+"""Background care for handoffs: long waits, an empty desk, interrupted answers. One process does it
+for all."""
 
 import asyncio
 import json
@@ -14,30 +14,26 @@ import httpx
 
 from ombud.app.handoff import mail
 from ombud.app.handoff.advising import advisors_of
+from ombud.app.handoff.conversing import owner_mark
 from ombud.app.handoff.turns import recover
+from ombud.app.identity.callers import is_active
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, HandoffError, OmbudError
-from ombud.handoff import BUILT_IN, sign, signing_key, suits
+from ombud.handoff import BUILT_IN, REASONS, session, sign, signing_key, suits, ticket_systems
 from ombud.settings import AdvisorSettings, MailSettings
-from ombud.store import acquire_free, append_events, list_sessions, present_advisors
-from ombud.types import HandoffReason, NewEvent, Notified, Session, Unclaimed
+from ombud.store import acquire_free, append_events, list_sessions, owner_of, present_advisors
+from ombud.types import NewEvent, Notified, Session, Unclaimed
 
 logger = logging.getLogger(__name__)
 
 EVERY = 2.0
-"""Seconds between two looks."""
-REASONS: dict[HandoffReason, str] = {
-    "asked": "asked for a person",
-    "sensitive": "something sensitive",
-    "denied": "several questions without an answer",
-    "unsure": "an uncertain answer",
-    "complex": "a complex case",
-    "policy": "a rule of the organisation",
-}
+"""Seconds between two checks."""
+NOTIFY_AFTER_SECONDS = 60
+"""Seconds of waiting before advisors who are away are notified."""
 
 
 async def care(workspace: Workspace) -> None:
-    """Look after hand-overs until cancelled."""
+    """Check handoffs until cancelled."""
     leases = await asyncio.to_thread(acquire_free, workspace.store, ["handoff"], 1)
     try:
         while True:
@@ -50,7 +46,7 @@ async def care(workspace: Workspace) -> None:
             except Busy:
                 leases = []
             except OmbudError as failed:  # such as a database that restarts
-                logger.warning("Hand-overs could not be looked after: %s", failed)
+                logger.warning("Handoffs could not be checked: %s", failed)
             await asyncio.sleep(EVERY)
     finally:
         for lease in leases:
@@ -60,22 +56,34 @@ async def care(workspace: Workspace) -> None:
 def look_after(
     workspace: Workspace, now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> None:
-    """One look at every conversation that is open."""
+    """Check every open conversation once."""
     for stands in list_sessions(workspace.store, ["bot", "returned", "queued"]):
         if stands.answering:
             recover(workspace, stands)
+    for stands in list_sessions(workspace.store, ["queued", "live"]):
+        close_if_left(workspace, stands)
     for stands in list_sessions(workspace.store, ["queued"]):
         if stands.since is None:
             continue
         waited = (now() - stands.since).total_seconds()
-        _warn(workspace, stands, waited)
-        _tell_advisors(workspace, stands, waited)
+        warn_unclaimed(workspace, stands, waited)
+        notify_advisors(workspace, stands, waited)
 
 
-def _warn(workspace: Workspace, stands: Session, waited: float) -> None:
-    """Name the contact where nobody has taken it in time."""
+def close_if_left(workspace: Workspace, stands: Session) -> None:
+    """Close the conversation of somebody whose account was disabled, so that its desk ends it too
+    and signs nothing more for them."""
+    if is_active(workspace, stands.asker):
+        return
+    # An engineer may ask as somebody without an account; the conversation is the engineer's.
+    if owner_of(workspace.store, stands.id) == owner_mark(f"account:{stands.asker.id}"):
+        session.close(workspace.store, stands.id)
+
+
+def warn_unclaimed(workspace: Workspace, stands: Session, waited: float) -> None:
+    """Name the contact if nobody has taken the conversation in time."""
     minutes = workspace.settings.handoff.unclaimed_minutes
-    if stands.has_warned or waited < 60 * minutes:
+    if stands.has_warned or waited < 60 * minutes or stands.desk in ticket_systems():
         return
     contacts = workspace.answering.contacts.find(stands.topic, stands.asker.country)
     contact = ""
@@ -91,38 +99,40 @@ def _warn(workspace: Workspace, stands: Session, waited: float) -> None:
     append_events(workspace.store, stands.id, decide)
 
 
-def _tell_advisors(workspace: Workspace, stands: Session, waited: float) -> None:
-    """Tell those who take such conversations, where none of them is at the desk."""
+def notify_advisors(workspace: Workspace, stands: Session, waited: float) -> None:
+    """Notify the advisors for such a conversation if none of them is at the desk."""
     notify = workspace.settings.handoff.notify
-    if stands.desk != BUILT_IN or stands.has_notified or waited < notify.after_seconds:
+    if stands.desk != BUILT_IN or stands.has_notified or waited < NOTIFY_AFTER_SECONDS:
         return
     able = {advisor.id: advisor for advisor in advisors_of(workspace) if suits(advisor, stands)}
     if able.keys() & present_advisors(workspace.store):
         return
     try:
-        is_told = _mail(workspace.settings.mail, able.values(), stands)
+        is_notified = mail_advisors(workspace.settings.mail, able.values(), stands)
         if notify.url:
-            _post(notify.url, notify.secret_env, stands)
-            is_told = True
-    except HandoffError as failed:  # tried again at the next look
-        logger.warning("Advisors could not be told: %s", failed)
+            post_notification(notify.url, notify.secret_env, stands)
+            is_notified = True
+    except HandoffError as failed:  # retried at the next check
+        logger.warning("Advisors could not be notified: %s", failed)
         return
-    if is_told:
-        told = NewEvent(by="system", what=Notified())
-        append_events(workspace.store, stands.id, lambda _: [told])
+    if is_notified:
+        advisors = NewEvent(by="system", what=Notified())
+        append_events(workspace.store, stands.id, lambda _: [advisors])
 
 
-def _mail(settings: MailSettings, able: Iterable[AdvisorSettings], stands: Session) -> bool:
-    """Whether anybody was told. Raises HandoffError."""
+def mail_advisors(settings: MailSettings, able: Iterable[AdvisorSettings], stands: Session) -> bool:
+    """Notify by mail, and return whether anybody was notified. Raises HandoffError."""
     addresses = [advisor.mail for advisor in able if advisor.mail]
     if not addresses or not settings.host:
         return False
-    mail.send(settings, addresses, subject="Somebody waits for an advisor", text=_summary(stands))
+    mail.send(
+        settings, addresses, subject="Somebody waits for an advisor", text=handoff_summary(stands)
+    )
     return True
 
 
-def _summary(stands: Session) -> str:
-    """Nothing of what was said: mail is read on the way."""
+def handoff_summary(stands: Session) -> str:
+    """Summarise the handoff without its messages, because mail is not confidential."""
     why = REASONS[stands.reason] if stands.reason else "a question"
     since = f"{stands.since:%H:%M} UTC" if stands.since else "now"
     lines = [
@@ -133,8 +143,8 @@ def _summary(stands: Session) -> str:
     return "\n".join(lines)
 
 
-def _post(url: str, secret_env: str, stands: Session) -> None:
-    """Signed as the webhook desk signs. Raises HandoffError."""
+def post_notification(url: str, secret_env: str, stands: Session) -> None:
+    """Notify a webhook, signed as the webhook desk signs. Raises HandoffError."""
     body = json.dumps(
         {
             "type": "waiting",
@@ -153,6 +163,6 @@ def _post(url: str, secret_env: str, stands: Session) -> None:
         response.raise_for_status()
     except httpx.HTTPError as failed:
         raise HandoffError(
-            f"The notification was not taken ({type(failed).__name__}).",
+            f"The notification was refused ({type(failed).__name__}).",
             hint="Check handoff.notify.url.",
         ) from failed

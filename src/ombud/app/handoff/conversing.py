@@ -1,7 +1,7 @@
-"""A conversation as the employee has it."""
+"""Conversations as the employee uses them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from ombud.app.handoff import mail
 from ombud.app.handoff.turns import recover
 from ombud.app.workspace import Workspace
-from ombud.errors import BadRequest, HandoffError, IllegalTransition, NotFound
+from ombud.errors import BadRequest, HandoffError, IllegalTransition, NotFound, StoreError
 from ombud.handoff import (
     NONE,
     inbound,
@@ -19,18 +19,24 @@ from ombud.handoff import (
     next_opening,
     session,
     signing_key,
+    ticket_system,
     transcript,
     verify,
 )
+from ombud.messages import message
 from ombud.store import (
     LONGEST_MESSAGE,
     Appended,
-    Held,
+    ErasureSelection,
     append_events,
     conversations_of,
     disown_conversation,
     erase_rows,
     find_event,
+    find_line,
+    has_key,
+    label_conversation,
+    look_soon,
     new_conversation,
     owner_of,
     rate_answer,
@@ -39,14 +45,15 @@ from ombud.store import (
     read_line,
     read_session,
     read_title,
-    rename_conversation,
     seal_soon,
     signal_typing,
+    withdraw_share,
 )
 from ombud.types import (
     Event,
     HandoffReason,
     NewEvent,
+    Noted,
     OutOfHours,
     Person,
     Reached,
@@ -55,11 +62,11 @@ from ombud.types import (
 )
 
 NOBODY = "-"
-"""Who rates an answer without a secret of their own."""
+"""Rater of an answer without a secret of their own."""
 NEAR = 50
-"""Conversations that are looked through for the newest of a channel."""
+"""Conversations searched for those of a channel."""
 TITLE = 80
-"""Characters of a conversation's title: how its first question begins."""
+"""Characters of a title taken from the first question."""
 
 
 class Listed(NamedTuple):
@@ -68,28 +75,30 @@ class Listed(NamedTuple):
     session: Session
     title: str
     at: datetime | None
+    pinned: bool
 
 
 def owner_mark(secret: str) -> str:
-    """What is kept of the secret of whom a conversation belongs to."""
+    """Return the digest of an owner's secret."""
     return sha256(secret.encode()).hexdigest() if secret else ""
 
 
 def begin(workspace: Workspace, person: Person, secret: str) -> str:
-    """A new conversation; returns its id."""
+    """Begin a conversation and return its id."""
     return new_conversation(workspace.store, person, owner_mark(secret))
 
 
 def check_owner(workspace: Workspace, conversation_id: str, secret: str) -> None:
-    """Raises NotFound for a conversation of somebody else: nobody is told that it is there."""
+    """Check that a conversation belongs to the caller. Raises NotFound otherwise, so that its
+    existence is not revealed."""
     owner = owner_of(workspace.store, conversation_id)
     if not owner or owner != owner_mark(secret):
         raise NotFound(f"There is no conversation `{conversation_id}`.", hint="Start a new one.")
 
 
 def rate(workspace: Workspace, answer_id: str, thumb: int, comment: str, secret: str) -> None:
-    """A thumb for an answer in one's own conversation, in place of an earlier one. Of an answer
-    outside of any conversation only whoever got it knows the id. Raises NotFound."""
+    """Rate an answer in one's own conversation, replacing an earlier rating; outside of
+    conversations only the recipient knows the id. Raises NotFound."""
     answer = read_answer(workspace.store, answer_id)
     if answer.conversation_id:
         try:
@@ -101,37 +110,49 @@ def rate(workspace: Workspace, answer_id: str, thumb: int, comment: str, secret:
 
 
 def listed(workspace: Workspace, secret: str, words: str = "") -> list[Listed]:
-    """Conversations of one's own, the newest first; without those in which nothing was said.
-
-    words: only those whose name or messages hold them."""
-    found: list[Listed] = []
-    for one, named in conversations_of(workspace.store, owner_mark(secret), words):
+    """Return one's own conversations with messages, newest first. words: only those whose title or
+    messages contain them."""
+    conversations: list[Listed] = []
+    for one, named, pinned in conversations_of(workspace.store, owner_mark(secret), words):
         events = read_events(workspace.store, one.id, most=5)
-        asked = [event for event in events if isinstance(event.what, Said)]
-        if asked:
-            title = named or " ".join(asked[0].text.split())[:TITLE]
-            found.append(Listed(session=one, title=title, at=asked[0].at))
-    return found
+        first_question = [event for event in events if isinstance(event.what, Said)]
+        if first_question:
+            title = named or " ".join(first_question[0].text.split())[:TITLE]
+            at = first_question[0].at
+            conversations.append(Listed(session=one, title=title, at=at, pinned=pinned))
+    return conversations
 
 
-def latest(workspace: Workspace, secret: str, channel: str) -> Session | None:
-    """The newest conversation of one's own in a channel; None where there is none that is open."""
-    for one, _ in conversations_of(workspace.store, owner_mark(secret), most=NEAR):
-        if one.channel == channel and one.state != "closed":
-            return one
-    return None
+def open_in_channel(workspace: Workspace, secret: str, channel: str) -> list[Session]:
+    """Return one's open conversations in a channel, newest first."""
+    own = conversations_of(workspace.store, owner_mark(secret), most=NEAR)
+    return [
+        one.session
+        for one in own
+        if one.session.channel == channel and one.session.state != "closed"
+    ]
 
 
 def begin_elsewhere(
-    workspace: Workspace, person: Person, secret: str, channel: str, address: str
+    workspace: Workspace,
+    person: Person,
+    secret: str,
+    channel: str,
+    address: str,
+    *,
+    identity: str = "",
 ) -> Session:
-    """A new conversation with somebody who writes in another channel."""
-    identity = begin(workspace, person, secret)
+    """Begin a conversation with somebody who writes in another channel. identity: its id, if the
+    same beginning may come twice; the second continues the first."""
+    try:
+        identity = new_conversation(workspace.store, person, owner_mark(secret), identity)
+    except StoreError:
+        check_owner(workspace, identity, secret)
     return reach_at(workspace, identity, channel, address)
 
 
 def reach_at(workspace: Workspace, conversation_id: str, channel: str, address: str) -> Session:
-    """They are reached there from now on."""
+    """Record the address where they are reached from now on."""
 
     def decide(stands: Session) -> list[NewEvent]:
         if (stands.channel, stands.address) == (channel, address):
@@ -142,50 +163,84 @@ def reach_at(workspace: Workspace, conversation_id: str, channel: str, address: 
 
 
 def title_of(workspace: Workspace, conversation_id: str) -> str:
-    """As its owner has named it; empty where nobody did."""
+    """Return the title given by the owner; empty if there is none."""
     return read_title(workspace.store, conversation_id)
 
 
-def rename(workspace: Workspace, conversation_id: str, title: str) -> None:
-    """Empty = how its first question begins."""
-    rename_conversation(workspace.store, conversation_id, " ".join(title.split()))
+def label(
+    workspace: Workspace,
+    conversation_id: str,
+    *,
+    title: str | None = None,
+    pinned: bool | None = None,
+) -> None:
+    """Give a conversation a title, empty for the beginning of its first question, and pin it or
+    not; what is None stays."""
+    title = None if title is None else " ".join(title.split())
+    label_conversation(workspace.store, conversation_id, title, pinned=pinned)
 
 
 def delete(workspace: Workspace, conversation_id: str) -> None:
-    """Erase it as its owner wishes, or where [audit] keeps it, take it from them. Raises
-    IllegalTransition while a person is waited for or there."""
+    """Erase a conversation for its owner or, if [audit] retains it, remove it from their list.
+    Raises IllegalTransition while it is with a person or waits for one."""
     stands = read_session(workspace.store, conversation_id)
     if stands.state in ("queued", "live"):
         raise IllegalTransition(
-            "A person is still in this conversation, or on the way.", hint="End that first."
+            "This conversation is with a person or waits for one.", hint="End that first."
         )
     if workspace.settings.audit.delete_own:
-        erase_rows(workspace.store, Held((conversation_id,), ()), "person", conversation_id)
+        erase_rows(
+            workspace.store, ErasureSelection((conversation_id,), ()), "person", conversation_id
+        )
     else:
+        withdraw_share(workspace.store, conversation_id)
         disown_conversation(workspace.store, conversation_id)
 
 
 def events_after(
     workspace: Workspace, conversation_id: str, place: int
 ) -> tuple[Session, list[Event]]:
-    """How the conversation stands, and what happened after a place. Raises NotFound."""
+    """Return the state of a conversation and its events after a place, without the advisors'
+    private notes. Raises NotFound."""
     stands = recover(workspace, read_session(workspace.store, conversation_id))
-    return stands, read_events(workspace.store, conversation_id, place)
+    events = read_events(workspace.store, conversation_id, place)
+    return stands, [event for event in events if not isinstance(event.what, Noted)]
 
 
 def hand_over(
-    workspace: Workspace, conversation_id: str, reason: HandoffReason, topic: str
+    workspace: Workspace,
+    conversation_id: str,
+    reason: HandoffReason,
+    topic: str,
+    *,
+    as_ticket: bool = False,
+    consent: bool = False,
 ) -> Appended:
-    """Ask for a person. Raises HandoffError where the settings name no desk."""
+    """Ask for a person, or for a ticket: by choice, or if nobody is at the desk and `[tickets]`
+    names a system. Raises HandoffError if there is neither.
+
+    consent: whether a ticket may contain the conversation so far.
+    """
     settings = workspace.settings.handoff
-    if settings.desk == NONE:
+    system = workspace.settings.tickets.system
+    if not workspace.settings.has_desk or (as_ticket and not system):
         raise HandoffError(
             "Nobody can take over here.", hint="The contacts below an answer can help."
         )
     country = read_session(workspace.store, conversation_id).asker.country
     now = clock(workspace)
+    is_staffed = settings.desk != NONE and is_open(settings, country, now)
+    if system and (as_ticket or not is_staffed):
+        return session.hand_over(
+            workspace.store,
+            conversation_id,
+            reason=reason,
+            desk=system,
+            topic=topic,
+            consent=consent,
+        )
     closed = None
-    if not is_open(settings, country, now):
+    if not is_staffed:
         closed = OutOfHours(opens=next_opening(settings, country, now))
     return session.hand_over(
         workspace.store,
@@ -198,8 +253,21 @@ def hand_over(
 
 
 def say(workspace: Workspace, conversation_id: str, text: str, key: str) -> Appended:
-    """A message to the advisor."""
+    """Send a message to the advisor."""
     return session.say(workspace.store, conversation_id, checked(text), key)
+
+
+def write(workspace: Workspace, conversation_id: str, text: str, key: str, via: str) -> Appended:
+    """Store a message that the employee writes in a channel: a question to be answered, or a
+    message to the advisor who is there. key: as in `say`."""
+    message = Said(text=checked(text).replace("\0", ""), via=via)
+    written = NewEvent(by="user", what=message, key=key)
+    return append_events(workspace.store, conversation_id, lambda _: [written])
+
+
+def has_message(workspace: Workspace, sessions: Iterable[Session], key: str) -> bool:
+    """Tell whether one of the conversations has a message of this key."""
+    return has_key(workspace.store, [one.id for one in sessions], key)
 
 
 def take_back(workspace: Workspace, conversation_id: str) -> Appended:
@@ -215,58 +283,74 @@ def read(workspace: Workspace, conversation_id: str, place: int) -> Appended:
 
 
 def hear(workspace: Workspace, headers: Mapping[str, str], body: bytes) -> bool:
-    """What another system posts of its advisors (`handoff.desk = "webhook"`); whether it was new to
-    be heard at all. Raises BadSignature, BadRequest, NotFound for an unknown ticket, BadSetting."""
+    """Receive what another system posts (`handoff.desk = "webhook"`); returns whether it was of a
+    known type. Raises BadSignature, BadRequest, NotFound for an unknown ticket, BadSetting."""
     if workspace.settings.handoff.desk != "webhook":
         raise NotFound("No other system has advisors here.", hint="See handoff.desk.")
     settings = workspace.settings.handoff.webhook
     payload = verify(headers, body, signing_key(settings.secret_env), time.time())
-    told = inbound(payload)
-    if told is None:
+    event = inbound(payload)
+    if event is None:
         return False
     store = workspace.store
-    line = read_line(store, told.ticket_id)
+    line = read_line(store, event.ticket_id)
     if line is None:
-        raise NotFound(f"There is no ticket `{told.ticket_id}`.")
-    if told.event.kind == "typing":
+        raise NotFound(f"There is no ticket `{event.ticket_id}`.")
+    if event.event.kind == "typing":
         signal_typing(
-            store, line.conversation_id, "advisor", told.event.name, on=told.event.is_typing
+            store, line.conversation_id, "advisor", event.event.name, on=event.event.is_typing
         )
         return True
-    seen = find_event(store, told.event.entry_id) if told.event.kind == "read" else None
+    seen = find_event(store, event.event.entry_id) if event.event.kind == "read" else None
     place = seen.place if seen else 0
     with store.write() as db:
-        keep_event(db, line.conversation_id, line.ticket_id, told.event, place)
+        keep_event(db, line.conversation_id, line.ticket_id, event.event, place)
     seal_soon(store)
     return True
 
 
+def hear_tickets(workspace: Workspace, headers: Mapping[str, str], body: bytes) -> bool:
+    """Receive a webhook of the ticket system, and let the worker read the ticket that it concerns;
+    returns whether one of ours does. Raises BadRequest, NotFound if there is no such system,
+    BadSetting."""
+    settings = workspace.settings.tickets
+    if not settings.system:
+        raise NotFound("There is no ticket system here.", hint="See [tickets].")
+    system = ticket_system(settings.system)
+    remote_id = system.announced_ticket(headers, body, signing_key(settings.webhook_env))
+    line = find_line(workspace.store, settings.system, "id", remote_id) if remote_id else None
+    if line is None:
+        return False
+    look_soon(workspace.store, line.ticket_id)
+    return True
+
+
 def transcript_of(workspace: Workspace, conversation_id: str) -> str:
-    """As text, without what advisors note for each other."""
+    """Return the transcript without the advisors' internal notes."""
     return transcript(read_events(workspace.store, conversation_id))
 
 
 def mail_transcript(workspace: Workspace, conversation_id: str, address: str) -> None:
-    """Raises IllegalTransition where no mail server is set, HandoffError where it does not take the
-    mail."""
+    """Mail the transcript. Raises IllegalTransition without a mail server, HandoffError if it
+    refuses the mail."""
     if not workspace.settings.mail.host:
         raise IllegalTransition("No mail server is set.", hint="Set mail.host in ombud.toml.")
     name = workspace.settings.general.name
     mail.send(
         workspace.settings.mail,
         [address],
-        subject=f"Your conversation with {name}",
+        subject=message("notices.mail_subject", name=name),
         text=transcript_of(workspace, conversation_id),
     )
 
 
 def clock(workspace: Workspace) -> datetime:
-    """Now, where the organisation is."""
+    """Return the time in the organisation's time zone."""
     return datetime.now(ZoneInfo(workspace.settings.general.timezone))
 
 
 def checked(text: str) -> str:
-    """Raises BadRequest for an empty message, and for one that is too long."""
+    """Return a message. Raises BadRequest if it is empty or too long."""
     if not text.strip():
         raise BadRequest("The message is empty.")
     if len(text) > LONGEST_MESSAGE:

@@ -1,5 +1,5 @@
-"""A conversation as Markdown, to keep or to hand on: questions, answers with their sources, what an
-advisor wrote."""
+"""A conversation as Markdown, to save or pass on: questions, answers with sources, advisors'
+messages."""
 
 from collections.abc import Iterable
 
@@ -7,55 +7,61 @@ from ombud.answer import as_markdown
 from ombud.app import asking
 from ombud.app.workspace import Workspace
 from ombud.errors import NotFound
+from ombud.messages import message
 from ombud.store import read_events
 from ombud.types import Answered, Citation, Ended, Event, Joined, Said
 
 
 def markdown_of(workspace: Workspace, conversation_id: str, title: str) -> str:
-    """Without what advisors note for each other. Raises NotFound."""
-    parts = [f"# {_line(title)}" if title else "# Conversation"]
+    """Export a conversation without the advisors' internal notes. Raises NotFound."""
+    parts = [f"# {single_line(title) if title else message('notices.conversation')}"]
     for event in read_events(workspace.store, conversation_id):
-        part = _part(workspace, event)
+        part = event_markdown(workspace, event)
         if part:
             parts.append(part)
     notice = workspace.settings.answer.notice
+    if notice is None:
+        notice = message("chat.notice")
     if notice:
-        parts.append(f"*{_line(notice)}*")
+        parts.append(f"*{single_line(notice)}*")
     return "\n\n".join(parts) + "\n"
 
 
-def _part(workspace: Workspace, event: Event) -> str:
+def event_markdown(workspace: Workspace, event: Event) -> str:
     what = event.what
     if isinstance(what, Answered):
-        return _answered(workspace, what)
+        return answer_markdown(workspace, what)
     if isinstance(what, Joined):
-        return f"*{_line(what.name)} joined.*"
+        return f"*{message('notices.joined', name=single_line(what.name))}*"
     if isinstance(what, Ended):
-        return "*The conversation with a person ended.*"
+        return f"*{message('notices.person_ended')}*"
     if not isinstance(what, Said) or event.by == "assistant":
         return ""
     if event.by == "user":
-        return f"## {_line(what.text)}"
+        return f"## {single_line(what.text)}"
     return "\n".join(f"> {line}" for line in event.text.splitlines())
 
 
-def _answered(workspace: Workspace, what: Answered) -> str:
+def answer_markdown(workspace: Workspace, what: Answered) -> str:
     try:
         answer = asking.stored_answer(workspace, what.answer_id) if what.answer_id else None
     except NotFound:
         answer = None
-    listed = _sources(answer.citations) if answer else ""
+    listed = source_lines(answer.citations) if answer else ""
     return f"{what.text}\n\n{listed}" if listed else what.text
 
 
-def _sources(citations: Iterable[Citation]) -> str:
+def source_lines(citations: Iterable[Citation]) -> str:
     lines: list[str] = []
     for number, citation in enumerate(citations, start=1):
-        page = f", page {citation.page}" if citation.page else ""
+        title = citation.title
+        if citation.page:
+            title = message("notices.title_page", title=title, page=citation.page)
         quote = as_markdown(citation.quote, citation.start, citation.annotations)
-        lines.append(f"{number}. {citation.title}{page} ({citation.uri}): “{_line(quote)}”")
+        quoted = message("notices.quoted", quote=single_line(quote))
+        lines.append(f"{number}. {title} ({citation.uri}): {quoted}")
     return "\n".join(lines)
 
 
-def _line(text: str) -> str:
+def single_line(text: str) -> str:
     return " ".join(text.split())

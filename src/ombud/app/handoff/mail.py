@@ -1,4 +1,4 @@
-"""Mail by the server that the settings name."""
+"""Sends mail through the server of the settings."""
 
 import os
 import smtplib
@@ -11,37 +11,37 @@ from ombud.errors import BadRequest, HandoffError
 from ombud.settings import MailSettings
 
 SECONDS = 20.0
-"""How long a mail server may take for each answer."""
+"""Timeout of each reply of the mail server."""
 
 
 def send(settings: MailSettings, to: Sequence[str], *, subject: str, text: str) -> None:
-    """Send one mail of plain text. Raises BadRequest for what is no address, HandoffError where no
-    server is set or it refuses."""
+    """Send one plain-text mail. Raises BadRequest for an invalid address, HandoffError if no server
+    is set or it refuses."""
     if not settings.host:
         raise HandoffError("No mail server is set.", hint="Set mail.host in ombud.toml.")
     message = EmailMessage()
     try:
         message["Subject"] = subject
         message["From"] = settings.sender or settings.user
-        message["To"] = ", ".join(_address(one) for one in to)
+        message["To"] = ", ".join(checked_address(one) for one in to)
     except ValueError as wrong:
         raise BadRequest("That is no mail address.") from wrong
     message["Date"] = formatdate()
     message["Message-ID"] = make_msgid()
     message.set_content(text)
     try:
-        with _connection(settings) as server:
+        with connect(settings) as server:
             if settings.user:
                 server.login(settings.user, os.environ.get(settings.password_env, ""))
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as failed:
         raise HandoffError(
-            f"The mail server {settings.host} did not take the mail ({type(failed).__name__}).",
+            f"The mail server {settings.host} refused the mail ({type(failed).__name__}).",
             hint="Check the [mail] settings; nothing was lost.",
         ) from failed
 
 
-def _connection(settings: MailSettings) -> smtplib.SMTP:
+def connect(settings: MailSettings) -> smtplib.SMTP:
     if settings.security == "tls":
         context = ssl.create_default_context()
         return smtplib.SMTP_SSL(settings.host, settings.port, timeout=SECONDS, context=context)
@@ -51,7 +51,7 @@ def _connection(settings: MailSettings) -> smtplib.SMTP:
     return server
 
 
-def _address(text: str) -> str:
+def checked_address(text: str) -> str:
     name, at, domain = text.strip().rpartition("@")
     is_plain = bool(name) and bool(at) and "." in domain
     if not is_plain or any(sign in text for sign in ",;<>\r\n\"' ") or len(text) > 254:

@@ -1,36 +1,36 @@
-"""When a person is offered, and for which reason."""
+"""Decides when a person is offered, and for which reason."""
 
 from collections.abc import Sequence
 
 from ombud.answer import own_circumstances
-from ombud.handoff import NONE
-from ombud.settings import HandoffSettings
+from ombud.settings import HandoffSettings, Settings
 from ombud.store import Store, read_events
 from ombud.types import Answer, Answered, HandoffReason, Question
 
 SEVERAL = 2
-"""Circumstances of one's own from which a question that is not settled counts as complex."""
+"""Number of personal circumstances from which an unsettled question counts as complex."""
 
 
 def offer_of(
-    answer: Answer, question: Question, settings: HandoffSettings, store: Store
+    answer: Answer, question: Question, settings: Settings, store: Store
 ) -> HandoffReason | None:
-    """The strongest reason to offer a person; None where there is none, or the settings want none.
-    The answer is not yet among the conversation's events."""
-    if settings.desk == NONE:
+    """Return the strongest reason to offer a person, or None. The answer is not yet among the
+    conversation's events."""
+    if not settings.has_desk:
         return None
-    for reason in _reasons(answer, question, settings, store):
-        if reason not in _never(settings, question.asker.country):
+    handoff = settings.handoff
+    for reason in reasons_to_offer(answer, question, handoff, store):
+        if reason not in never_reasons(handoff, question.asker.country):
             return reason
     return None
 
 
-def _reasons(
+def reasons_to_offer(
     answer: Answer, question: Question, settings: HandoffSettings, store: Store
 ) -> Sequence[HandoffReason]:
-    """Those that hold, the strongest first."""
+    """Return the reasons that apply, strongest first."""
     reasons: list[HandoffReason] = [answer.offer] if answer.offer else []
-    if answer.topic in _always(settings, question.asker.country):
+    if answer.topic in always_reasons(settings, question.asker.country):
         reasons.append("policy")
     if answer.outcome == "full" or answer.action == "clarify":
         return reasons
@@ -38,15 +38,15 @@ def _reasons(
         reasons.append("complex")
     if answer.outcome != "denied" or answer.action != "contact":
         return reasons
-    if _denials_before(answer, store) + 1 >= settings.denials:
+    if consecutive_denials(answer, store) + 1 >= settings.denials:
         reasons.append("denied")
     if answer.claims:
         reasons.append("unsure")
     return reasons
 
 
-def _denials_before(answer: Answer, store: Store) -> int:
-    """Answers in a row, up to this one, that answered nothing."""
+def consecutive_denials(answer: Answer, store: Store) -> int:
+    """Count consecutive answers without content, up to this one."""
     if not answer.conversation_id:
         return 0
     count = 0
@@ -59,11 +59,11 @@ def _denials_before(answer: Answer, store: Store) -> int:
     return count
 
 
-def _always(settings: HandoffSettings, country: str | None) -> tuple[str, ...]:
+def always_reasons(settings: HandoffSettings, country: str | None) -> tuple[str, ...]:
     own = settings.country.get(country or "")
     return settings.always if own is None or own.always is None else own.always
 
 
-def _never(settings: HandoffSettings, country: str | None) -> tuple[str, ...]:
+def never_reasons(settings: HandoffSettings, country: str | None) -> tuple[str, ...]:
     own = settings.country.get(country or "")
     return settings.never if own is None or own.never is None else own.never

@@ -1,10 +1,11 @@
-"""A question inside a conversation: kept before it is answered, so that it outlives who answers."""
+"""Turns of a conversation: the question is stored before it is answered, so that it survives a
+crash."""
 
 from typing import NamedTuple
 
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, NotFound
-from ombud.store import append_events, is_held, read_answer, read_events, read_session
+from ombud.store import append_events, has_lease, read_answer, read_events, read_session
 from ombud.types import (
     Answer,
     Answered,
@@ -18,45 +19,53 @@ from ombud.types import (
 
 
 class BegunTurn(NamedTuple):
+    """A turn that has begun."""
+
     conversation_id: str
+    question_id: str
+    """Id of the question's event."""
     answer: Answer | None
-    """Where the same question was answered already."""
+    """The answer, if the same question was answered before."""
 
 
 def begin_turn(workspace: Workspace, conversation_id: str, text: str, key: str) -> BegunTurn:
-    """Keep the question, and that it is being answered.
+    """Store the question and that it is being answered. key: UUID made by the sender; a repeated
+    key is the same question.
 
-    key: UUID of the sender; the same again is the same question. Raises NotFound, IllegalTransition
-    where a person has taken over, and Busy where this question is being answered elsewhere."""
+    Raises NotFound, IllegalTransition if a person has taken over, and Busy if another process is
+    answering this question.
+    """
     lease = workspace.answering_lease
     begun = NewEvent(by="assistant", what=Answering(owner=lease.name, fence=lease.fence))
-    asked = NewEvent(by="user", what=Said(text=text.replace("\0", "")), key=key)
-    appended = append_events(workspace.store, conversation_id, lambda _: [asked, begun])
+    question = NewEvent(by="user", what=Said(text=text.replace("\0", "")), key=key)
+    appended = append_events(workspace.store, conversation_id, lambda _: [question, begun])
     if appended.is_new:
-        return BegunTurn(conversation_id, None)
-    earlier = _answer_to(workspace, appended.events[0])
+        return BegunTurn(conversation_id, appended.events[0].id, None)
+    question_event = appended.events[0]
+    earlier = answer_to(workspace, question_event)
     if earlier is None:
-        _begin_again(workspace, conversation_id, begun)
-    return BegunTurn(conversation_id, earlier)
+        begin_again(workspace, conversation_id, begun)
+    return BegunTurn(conversation_id, question_event.id, earlier)
 
 
 def interrupt_turn(workspace: Workspace, conversation_id: str) -> None:
-    """The answer that this process was writing will not come. Says nothing where it has come."""
+    """Record that this process will not finish its answer; do nothing if the answer is stored."""
     lease = workspace.answering_lease
-    _interrupt(workspace, conversation_id, lease.name, lease.fence)
+    interrupt(workspace, conversation_id, lease.name, lease.fence)
 
 
 def recover(workspace: Workspace, session: Session) -> Session:
-    """The session, where its answer was begun by somebody who is no more marked as interrupted."""
+    """Return the session, with its answer marked as interrupted if the process that began it has
+    ended."""
     if not session.answering:
         return session
-    if is_held(workspace.store, session.answering, session.answering_fence):
+    if has_lease(workspace.store, session.answering, session.answering_fence):
         return session
-    _interrupt(workspace, session.id, session.answering, session.answering_fence)
+    interrupt(workspace, session.id, session.answering, session.answering_fence)
     return read_session(workspace.store, session.id)
 
 
-def _interrupt(workspace: Workspace, conversation_id: str, owner: str, fence: int) -> None:
+def interrupt(workspace: Workspace, conversation_id: str, owner: str, fence: int) -> None:
     def decide(session: Session) -> list[NewEvent]:
         if (session.answering, session.answering_fence) != (owner, fence):
             return []
@@ -65,21 +74,31 @@ def _interrupt(workspace: Workspace, conversation_id: str, owner: str, fence: in
     append_events(workspace.store, conversation_id, decide)
 
 
-def _begin_again(workspace: Workspace, conversation_id: str, begun: NewEvent) -> None:
+def begin_again(workspace: Workspace, conversation_id: str, begun: NewEvent) -> None:
     session = recover(workspace, read_session(workspace.store, conversation_id))
     if session.answering:
-        raise Busy("This question is being answered already.", hint="Its answer comes in a moment.")
+        raise Busy(
+            "This question is being answered already.", hint="Its answer will follow shortly."
+        )
     append_events(workspace.store, conversation_id, lambda _: [begun])
 
 
-def _answer_to(workspace: Workspace, asked: Event) -> Answer | None:
-    """The answer that followed a question; None where it has none yet."""
-    for event in read_events(workspace.store, asked.conversation_id, asked.place):
+def answer_to(workspace: Workspace, question: Event) -> Answer | None:
+    """Return the answer to a stored question; None if there is none yet."""
+    events = read_events(workspace.store, question.conversation_id)
+    others = {event.id for event in events if event.by == "user" and event.id != question.id}
+    is_last = True
+    for event in events[question.place :]:
         if isinstance(event.what, Said) and event.by == "user":
-            return None
-        if isinstance(event.what, Answered):
-            try:
-                return read_answer(workspace.store, event.what.answer_id)
-            except NotFound:
-                return None
+            is_last = False
+        if not isinstance(event.what, Answered):
+            continue
+        try:
+            answer = read_answer(workspace.store, event.what.answer_id)
+        except NotFound:
+            continue
+        # Answers stored earlier do not name their question.
+        is_unnamed = is_last and answer.question_id not in others
+        if answer.question_id == question.id or is_unnamed:
+            return answer
     return None

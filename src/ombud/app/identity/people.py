@@ -1,19 +1,21 @@
-"""Who may come in, and keys of programs; every change is a record of the audit's chain."""
+"""Accounts, API keys and rules of groups; the audit chain records every change."""
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from hashlib import sha256
 from typing import get_args
 
-from ombud.app.identity.callers import rights_of
+from ombud.app.identity.callers import merged, rights_of, with_groups
 from ombud.app.identity.signing_in import hash_password, plain_name
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, NotAllowed, NotFound
+from ombud.messages import message
 from ombud.registry import unknown_name
 from ombud.store import (
     change_account,
+    directory,
     find_account,
     list_accounts,
     list_tokens,
@@ -21,17 +23,16 @@ from ombud.store import (
     new_token,
     note_in_chain,
     password_of,
-    remove_account,
     remove_token,
 )
-from ombud.types import Account, ApiToken, Duty, Person, Right
+from ombud.types import Account, ApiToken, Duty, GroupRule, Person, Right
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,99}")
 LONGEST = 100
 PREFIX = "ombud_"
-"""Of every token: whoever finds one knows what it is, and scanners of repositories do too."""
-HERE, PROVIDER = "command line", "provider"
-"""Who does what is done with commands."""
+"""Prefix of every token, by which people and secret scanners recognise it."""
+HERE, PROVIDER, DIRECTORY = "command line", "provider", "directory"
+"""Authors of changes that are no account."""
 
 
 def add_person(
@@ -43,27 +44,29 @@ def add_person(
     password: str = "",
     by: str = HERE,
 ) -> Account:
-    """password: empty = none, for whom only tokens speak. Raises BadRequest, UnknownName."""
+    """Create an account. password: empty for none; then only tokens can act for it. Raises
+    BadRequest, UnknownName."""
     named = plain_name(name)
     if not NAME.fullmatch(named):
         raise BadRequest(
-            f"`{name[:LONGEST]}` is no name to sign in with.",
-            hint="Small letters, digits and . _ @ + -, such as a mail address.",
+            message("admin.error_user_name", name=name[:LONGEST]),
+            hint=message("admin.error_user_name_hint"),
         )
     hashed = hash_password(password) if password else ""
     account = new_account(workspace.store, named, person, checked_duties(duties), password=hashed)
-    _note(workspace, "person added", account, by, duties=list(account.duties))
+    note_change(workspace, "person added", account, by, duties=list(account.duties))
     return account
 
 
 def find_person(workspace: Workspace, name: str) -> Account:
-    """Raises NotFound."""
-    found = find_account(workspace.store, plain_name(name))
-    if found is None:
+    """Return an account by name. Raises NotFound."""
+    account = find_account(workspace.store, plain_name(name))
+    if account is None:
         raise NotFound(
-            f"Nobody is called `{name[:LONGEST]}`.", hint="`ombud people list` names everybody."
+            message("admin.error_person_unknown", name=name[:LONGEST]),
+            hint=message("admin.error_person_unknown_hint"),
         )
-    return found
+    return account
 
 
 def list_people(workspace: Workspace) -> list[Account]:
@@ -71,7 +74,7 @@ def list_people(workspace: Workspace) -> list[Account]:
 
 
 def has_admin(workspace: Workspace, but: str = "") -> bool:
-    """Whether somebody who can sign in has the duty Admin. but: id of who does not count."""
+    """Tell whether an account with the duty Admin can sign in. but: id of an account to ignore."""
     for account in list_accounts(workspace.store):
         if account.id == but or account.disabled or "admin" not in account.duties:
             continue
@@ -83,48 +86,44 @@ def has_admin(workspace: Workspace, but: str = "") -> bool:
 def give_duties(
     workspace: Workspace, account: Account, duties: Sequence[str], by: str = HERE
 ) -> Account:
-    """Raises NotAllowed where nobody would be left who may do that."""
+    """Change the duties of an account. Raises NotAllowed if nobody would be left who may do
+    that."""
     wanted = checked_duties(duties)
     if "admin" not in wanted:
-        _check_admin_left(workspace, account, by)
+        check_admin_left(workspace, account, by)
     changed = change_account(workspace.store, account.id, duties=wanted)
-    _note(workspace, "duties", changed, by, duties=list(wanted))
+    note_change(workspace, "duties", changed, by, duties=list(wanted))
     return changed
 
 
 def describe_person(
     workspace: Workspace, account: Account, person: Person, by: str = HERE
 ) -> Account:
-    """Country, roles, grade…: what decides which documents they may read."""
+    """Change country, roles, grade and the like, which decide what they may read."""
     changed = change_account(workspace.store, account.id, person=person)
-    _note(workspace, "person changed", changed, by)
+    note_change(workspace, "person changed", changed, by)
     return changed
 
 
 def set_password(workspace: Workspace, account: Account, password: str, by: str = HERE) -> Account:
-    """They are signed out everywhere. Raises BadRequest."""
+    """Set a password and sign the person out everywhere. Raises BadRequest."""
     if account.is_from_provider:
-        raise BadRequest("Their password is the provider's.")
+        raise BadRequest(message("admin.error_password_provider"))
     changed = change_account(workspace.store, account.id, password=hash_password(password))
-    _note(workspace, "password", changed, by)
+    note_change(workspace, "password", changed, by)
     return changed
 
 
 def disable(
     workspace: Workspace, account: Account, *, disabled: bool = True, by: str = HERE
 ) -> Account:
-    """They are signed out everywhere, and their tokens no longer count; what they asked stays."""
+    """Disable an account: it is signed out everywhere and its tokens stop working; its questions
+    stay."""
     if disabled:
-        _check_admin_left(workspace, account, by)
+        check_admin_left(workspace, account, by)
     changed = change_account(workspace.store, account.id, disabled=disabled)
-    _note(workspace, "disabled" if disabled else "enabled", changed, by)
+    note_change(workspace, "disabled" if disabled else "enabled", changed, by)
     return changed
-
-
-def forget_person(workspace: Workspace, account: Account, by: str = HERE) -> None:
-    """The account goes, with its browsers and tokens."""
-    remove_account(workspace.store, account.id)
-    _note(workspace, "person removed", account, by)
 
 
 def make_token(
@@ -136,19 +135,24 @@ def make_token(
     until: date | None = None,
     by: str = HERE,
 ) -> tuple[ApiToken, str]:
-    """(the token, its secret): this is the only time that it is seen. It can never do more than its
-    account. Raises BadRequest, UnknownName."""
+    """Create a token and return it with its secret, which is never shown again. It can never do
+    more than its account. Raises BadRequest, UnknownName."""
     wanted: list[Right] = []
     for right in rights:
         if right not in get_args(Right):
             raise unknown_name("right", right, list(get_args(Right)))
         wanted.append(right)  # type: ignore[arg-type]
-    missing = set(wanted) - rights_of(account)
-    if not wanted or missing:
-        said = f"`{account.name}` may not {', '.join(sorted(missing))}" if missing else "no right"
-        raise BadRequest(f"Such a token could do nothing: {said}.", hint="Give the duty first.")
+    missing = set(wanted) - rights_of(with_groups(workspace, account))
+    if not wanted:
+        raise BadRequest(message("admin.error_token_none"))
+    if missing:
+        names = ", ".join(message(f"admin.right_{right}") for right in sorted(missing))
+        raise BadRequest(
+            message("admin.error_token_rights", name=account.name, rights=names),
+            hint=message("admin.error_token_rights_hint"),
+        )
     if until and until < workspace.today():
-        raise BadRequest("Its last day has passed.")
+        raise BadRequest(message("admin.error_token_past"))
     secret = PREFIX + secrets.token_urlsafe(32)
     token = new_token(
         workspace.store,
@@ -158,7 +162,7 @@ def make_token(
         rights=wanted,
         until=until,
     )
-    _note(workspace, "token made", account, by, token=token.id, rights=list(token.rights))
+    note_change(workspace, "token made", account, by, token=token.id, rights=list(token.rights))
     return token, secret
 
 
@@ -167,40 +171,105 @@ def every_token(workspace: Workspace) -> list[ApiToken]:
 
 
 def revoke_token(workspace: Workspace, identity: str, by: str = HERE) -> None:
-    """Raises NotFound."""
+    """Remove a token. Raises NotFound."""
     remove_token(workspace.store, identity)
     facts = {"action": "token revoked", "token": identity, "by": mark(by)}
     note_in_chain(workspace.store, "people", facts)
 
 
 def checked_duties(duties: Sequence[str]) -> tuple[Duty, ...]:
-    """Once each, in the order of the list of duties. Raises UnknownName."""
-    known = get_args(Duty)
+    """Return the duties without duplicates, in their usual order. Raises UnknownName."""
+    choices = get_args(Duty)
     for duty in duties:
-        if duty not in known:
-            raise unknown_name("duty", duty, list(known))
-    return tuple(duty for duty in known if duty in duties) or ("employee",)
+        if duty not in choices:
+            raise unknown_name("duty", duty, list(choices))
+    return tuple(duty for duty in choices if duty in duties) or ("employee",)
 
 
 def mark(identity: str) -> str:
-    """What the chain says of somebody. Ids are random, so that nobody finds them from it, and once
-    an account is gone it leads nowhere."""
-    if identity in (HERE, PROVIDER):
+    """Return the pseudonym of an account in the audit chain. Ids are random, so that nobody can
+    guess one from it, and once the account is gone it leads nowhere."""
+    if identity in (HERE, PROVIDER, DIRECTORY):
         return identity
     return sha256(identity.encode()).hexdigest()[:16]
 
 
-def _check_admin_left(workspace: Workspace, account: Account, by: str) -> None:
-    """On the web the last admin stays: nobody could give the duty back. On the machine anybody
-    can."""
+def check_admin_left(workspace: Workspace, account: Account, by: str) -> None:
+    """Keep the last admin on the web, where nobody could give the duty back; commands may remove
+    it."""
     if by == HERE or "admin" not in account.duties:
         return
     if has_admin(workspace, but=account.id):
         return
-    raise NotAllowed("Somebody must stay admin.", hint="Make somebody else admin first.")
+    raise NotAllowed(message("admin.error_last_admin"), hint=message("admin.error_last_admin_hint"))
 
 
-def _note(workspace: Workspace, action: str, account: Account, by: str, **facts: object) -> None:
-    """Marks alone: the chain is for ever, and names are not."""
-    said = {"action": action, "account": mark(account.id), "by": mark(by), **facts}
-    note_in_chain(workspace.store, "people", said)
+def note_change(
+    workspace: Workspace, action: str, account: Account, by: str, **facts: object
+) -> None:
+    """Record an action under pseudonyms, because the chain is for ever and names are not."""
+    fields = {"action": action, "account": mark(account.id), "by": mark(by), **facts}
+    note_in_chain(workspace.store, "people", fields)
+
+
+# Rules of groups ----------------------------------------------------------------------------------
+
+
+def list_group_rules(workspace: Workspace) -> list[GroupRule]:
+    return directory.list_rules(workspace.store)
+
+
+def named_groups(workspace: Workspace) -> dict[str, str]:
+    """Return id -> name of the groups that the directory has."""
+    return {group.key: group.name for group in directory.list_groups(workspace.store)}
+
+
+def save_group_rule(
+    workspace: Workspace,
+    group: str,
+    *,
+    roles: Iterable[str],
+    audiences: Iterable[str],
+    duties: Iterable[str],
+    by: str,
+) -> GroupRule:
+    """Save the rule of a group. Raises BadRequest, UnknownName."""
+    identity = group.strip()
+    if not identity or len(identity) > 200 or not identity.isprintable():
+        raise BadRequest(
+            message("admin.error_group_id"),
+            hint=message("admin.error_group_id_hint"),
+        )
+    wanted = list(duties)
+    rule = GroupRule(
+        id=identity,
+        roles=merged(roles),
+        audiences=merged(audiences),
+        duties=checked_duties(wanted) if wanted else (),
+    )
+    if not (rule.roles or rule.audiences or rule.duties):
+        raise BadRequest(
+            message("admin.error_rule_empty"), hint=message("admin.error_rule_empty_hint")
+        )
+    directory.save_rule(workspace.store, rule)
+    note_rule(workspace, "group rule saved", rule, by)
+    return rule
+
+
+def remove_group_rule(workspace: Workspace, group: str, by: str) -> None:
+    """Remove the rule of a group. Raises NotFound."""
+    if not directory.remove_rule(workspace.store, group):
+        raise NotFound(message("admin.error_rule_unknown"))
+    note_rule(workspace, "group rule removed", GroupRule(id=group), by)
+
+
+def note_rule(workspace: Workspace, action: str, rule: GroupRule, by: str) -> None:
+    facts = {
+        "action": action,
+        "group": mark(rule.id),
+        "by": mark(by),
+        "roles": list(rule.roles),
+        "audiences": list(rule.audiences),
+        "duties": list(rule.duties),
+    }
+    note_in_chain(workspace.store, "people", facts)

@@ -1,5 +1,5 @@
-"""How fast passwords may be tried. Wrong ones make the next ones wait a little; a stranger's tries
-never turn a right password away."""
+"""Throttles password attempts: wrong ones delay the next ones, but a stranger's attempts never lock
+anybody out."""
 
 import asyncio
 import time
@@ -11,32 +11,34 @@ from ombud.errors import Busy
 
 T = TypeVar("T")
 FORGIVING_SECONDS = 30.0
-"""After this time one wrong password is forgotten."""
+"""Time after which one wrong password is forgotten."""
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 4.0
-"""Seconds: people wait for that, and it makes trying passwords of 12 characters hopeless."""
+"""Longest delay in seconds: acceptable for people, and long enough to make guessing passwords of 12
+characters hopeless."""
 MOST_REMEMBERED = 10_000
 
 
 class Limit(NamedTuple):
-    """What one name, one address, or the two together may do."""
+    """Limits of a name, an address, or both together."""
 
     free: int
-    """Tries before the pauses begin."""
+    """Attempts without delay."""
     waiting: int
-    """Tries that may wait at once; one more turns the oldest away."""
+    """Attempts that may wait at once; one more refuses the oldest."""
 
 
 BOTH = Limit(free=5, waiting=3)
 EITHER = Limit(free=20, waiting=16)
 Owner = tuple[str, str]
-"""Name and address; an empty one stands for all of them."""
+"""Name and address; an empty one stands for all."""
 
 
 class Throttle:
-    """Counts tries by name, by address and by the two together, in one process and event loop.
+    """Counts attempts by name, by address and by both, within one process and event loop.
 
-    Each try that is not free waits up to `LONGEST_PAUSE`, without a thread, and is checked then."""
+    An attempt that is not free waits up to `LONGEST_PAUSE` without a thread and is then checked.
+    """
 
     def __init__(
         self,
@@ -51,8 +53,8 @@ class Throttle:
     async def take_turn(
         self, name: str, address: str, check: Callable[[], Awaitable[T | None]]
     ) -> T | None:
-        """What `check` gives, after the pause; None = a wrong password. Raises Busy where newer
-        tries have taken the place of this one."""
+        """Run `check` after the delay; None = a wrong password. Raises Busy if newer attempts have
+        displaced this one."""
         limits = {(name, address): BOTH, (name, ""): EITHER, ("", address): EITHER}
         pause = max(self._count(owner, limit) for owner, limit in limits.items())
         turned_away: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -80,9 +82,9 @@ class Throttle:
         return await check()
 
     def _count(self, owner: Owner, limit: Limit) -> float:
-        """Count one more try; the seconds that it waits."""
+        """Count one more attempt, and return its delay in seconds."""
         tries = self._remembered(owner) + 1
-        # What is counted beyond the longest pause would only last longer.
+        # Counting beyond the longest pause would only make it last longer.
         self._tries[owner] = (min(tries, 2 * limit.free), self._clock())
         self._tries.move_to_end(owner)
         while len(self._tries) > MOST_REMEMBERED:
@@ -95,7 +97,7 @@ class Throttle:
         return max(0.0, tries - (self._clock() - at) / FORGIVING_SECONDS)
 
     def _forgive(self, name: str, address: str) -> None:
-        """The password was right."""
+        """Reset the counts after the right password."""
         self._tries.pop((name, address), None)
         for owner in ((name, ""), ("", address)):
             self._tries[owner] = (max(0.0, self._remembered(owner) - 1), self._clock())

@@ -1,2 +1,1 @@
-"""Drafts on their way into force: what would change, whether that may be, and putting it in
-force."""
+"""Publishing drafts: what would change, whether that is allowed, and putting it in force."""

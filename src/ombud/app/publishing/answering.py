@@ -1,4 +1,4 @@
-"""Questions put to the index as it is and to the one with the drafts."""
+"""Asks the same questions of the live index and of the one with the drafts."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ OnProgress = Callable[[str, int, int], None]
 
 
 class SideAnswer(NamedTuple):
-    """What one side said to a question."""
+    """The answer of one side."""
 
     answer: Answer | None = None
     error: str = ""
@@ -22,6 +22,8 @@ class SideAnswer(NamedTuple):
 
 
 class BothAnswers(NamedTuple):
+    """A question with the answers of both sides."""
+
     asked: CheckQuestion
     live: SideAnswer
     draft: SideAnswer
@@ -34,15 +36,15 @@ async def ask_both(
     concurrency: int,
     on_progress: OnProgress,
 ) -> list[BothAnswers]:
-    """In the order of the questions; what cannot be answered carries its error."""
+    """Answer each question on both sides, in their order; failures carry their error."""
     done = 0
     gate = asyncio.Semaphore(concurrency)
 
     async def both(item: CheckQuestion) -> BothAnswers:
         nonlocal done
         async with gate:
-            now = await _ask(live, item.question)
-            then = await _ask(shadow, item.question)
+            now = await ask_side(live, item.question)
+            then = await ask_side(shadow, item.question)
         done += 1
         on_progress("ask", done, len(questions))
         return BothAnswers(item, now, then)
@@ -50,7 +52,7 @@ async def ask_both(
     return list(await asyncio.gather(*map(both, questions)))
 
 
-async def _ask(workspace: Workspace, question: Question) -> SideAnswer:
+async def ask_side(workspace: Workspace, question: Question) -> SideAnswer:
     try:
         return SideAnswer(await asking.ask(workspace, question, keep=False))
     except OmbudError as failed:

@@ -1,4 +1,4 @@
-"""Which answers change, and how: by rules, from both answers side by side."""
+"""Finds which answers change and how, by rules that compare both answers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ WORST_FIRST: Mapping[ChangeKind, str] = {
     "wording": "wording only",
     "unchanged": "unchanged",
 }
-"""Kind of a change -> how it is said. elsewhere: neither answer cites a draft or what it replaces;
-a question near a threshold falls to the other side because the index holds other words. No rule
-but that of right cases counts these."""
+"""Kind of a change -> its wording. elsewhere: neither answer cites a draft or what it replaces; a
+question near a threshold changed because the index contains other words. Only the rule about right
+cases counts these."""
 RIGHT = parse_metrics("outcome_accuracy,citation_recall")
 _MARKER = re.compile(r"[ \t]?\[\d+\]")
 _ENUMERATION = re.compile(r"^[ \t>*_-]*\d+(?:\.\d+)*[.)]?(?=[ \t])", re.MULTILINE)
@@ -46,11 +46,13 @@ _FIGURE = re.compile(
 
 
 class AnswerChange(NamedTuple):
+    """An answer that changes."""
+
     both: BothAnswers
     kinds: tuple[ChangeKind, ...]
-    """All that apply, worst first."""
+    """All kinds that apply, worst first."""
     figures_before: tuple[str, ...] = ()
-    """Stated now and not with the drafts."""
+    """Figures that only the present answer states."""
     figures_after: tuple[str, ...] = ()
 
     @property
@@ -59,14 +61,16 @@ class AnswerChange(NamedTuple):
 
 
 class FoundChanges(NamedTuple):
+    """All changed answers."""
+
     answers: tuple[AnswerChange, ...]
     """Worst first."""
     revise: tuple[Case, ...]
-    """Cases whose evidence goes with what is replaced."""
+    """Cases whose evidence is in replaced documents."""
 
 
-class _Renamed:
-    """Documents by one name on both sides: a draft is what it replaces."""
+class ReplacedNames:
+    """Maps documents to one name on both sides: a draft counts as what it replaces."""
 
     def __init__(self, drafts: Sequence[PolicyDraft]) -> None:
         self.new = {draft.uri for draft in drafts}
@@ -81,12 +85,12 @@ class _Renamed:
         return self._names.get(uri, uri)
 
     def concerns(self, answer: Answer) -> bool:
-        """Whether it cites a draft, or what one replaces."""
+        """Tell whether an answer cites a draft or what it replaces."""
         cited = {citation.uri for citation in answer.citations}
         return not cited.isdisjoint(self.new | self._after.keys())
 
     def after(self, uri: str) -> str:
-        """What stands in the place of a document."""
+        """Return the document that takes another's place."""
         return self._after.get(uri, uri)
 
     def is_replaced(self, uri: str) -> bool:
@@ -94,38 +98,40 @@ class _Renamed:
 
 
 def find_changes(
-    asked: Sequence[BothAnswers],
+    pairs: Sequence[BothAnswers],
     drafts: Sequence[PolicyDraft],
     text_of: Callable[[str], str],
 ) -> FoundChanges:
-    """text_of: uri of a draft -> its text."""
-    renamed = _Renamed(drafts)
-    comparison = _Comparison(renamed, text_of)
-    changes = list(map(comparison.change, asked))
+    """Find the answers that change. text_of: uri of a draft -> its text."""
+    renamed = ReplacedNames(drafts)
+    comparison = AnswerComparison(renamed, text_of)
+    changes = list(map(comparison.change, pairs))
     order = list(WORST_FIRST)
-    changes.sort(key=lambda change: _place(change, order))
+    changes.sort(key=lambda change: sort_key(change, order))
     return FoundChanges(
         answers=tuple(changes),
         revise=tuple(comparison.revise.values()),
     )
 
 
-def _place(change: AnswerChange, order: list[ChangeKind]) -> tuple[object, ...]:
-    """Where a figure took the place of another before one that only came or went."""
+def sort_key(change: AnswerChange, order: list[ChangeKind]) -> tuple[object, ...]:
+    """Sort replaced figures before those that only appear or disappear."""
     is_exchanged = bool(change.figures_before and change.figures_after)
-    asked = change.both.asked
+    question = change.both.asked
     return (
         order.index(change.kind),
         not is_exchanged,
-        asked.country,
-        asked.question.text,
+        question.country,
+        question.question.text,
     )
 
 
-class _Comparison:
+class AnswerComparison:
+    """Compares the two answers to each question."""
+
     def __init__(
         self,
-        renamed: _Renamed,
+        renamed: ReplacedNames,
         text_of: Callable[[str], str],
     ) -> None:
         self._renamed = renamed
@@ -139,21 +145,21 @@ class _Comparison:
             return AnswerChange(both, ("failed",))
         before = figures_in(live)
         after = figures_in(draft)
-        kinds: list[ChangeKind] = list(_of_outcome(live, draft))
-        if self._fell(both, live, draft):
+        kinds: list[ChangeKind] = list(outcome_changes(live, draft))
+        if self._has_fallen(both, live, draft):
             kinds.append("fell")
         if before.keys() != after.keys():
             kinds.append("figures")
         if self._cited(live) != self._cited(draft):
             kinds.append("document")
-        if not kinds and _words(live) != _words(draft):
+        if not kinds and answer_words(live) != answer_words(draft):
             kinds.append("wording")
         is_elsewhere = not self._renamed.concerns(live) and not self._renamed.concerns(draft)
         return AnswerChange(
             both=both,
-            kinds=_in_order(kinds, is_elsewhere=is_elsewhere),
-            figures_before=_lacking(before, after),
-            figures_after=_lacking(after, before),
+            kinds=worst_first(kinds, is_elsewhere=is_elsewhere),
+            figures_before=missing_figures(before, after),
+            figures_after=missing_figures(after, before),
         )
 
     def _cited(self, answer: Answer) -> frozenset[str]:
@@ -161,29 +167,29 @@ class _Comparison:
 
     # Cases ----------------------------------------------------------------------------------------
 
-    def _fell(self, both: BothAnswers, live: Answer, draft: Answer) -> bool:
+    def _has_fallen(self, both: BothAnswers, live: Answer, draft: Answer) -> bool:
         case = both.asked.case
-        if case is None or not _is_right(case, live):
+        if case is None or not is_right(case, live):
             return False
-        return not _is_right(self._moved(case), draft)
+        return not is_right(self._adapt_case(case), draft)
 
-    def _moved(self, case: Case) -> Case:
-        """The case as it is judged with the drafts: evidence that stands in a draft, too, is looked
-        for there; what is gone with the document that it stood in is asked for no more."""
-        kept: list[Passage] = []
+    def _adapt_case(self, case: Case) -> Case:
+        """Adapt a case to the drafts: evidence that a draft contains too is expected there, and
+        evidence of replaced documents is dropped."""
+        evidence: list[Passage] = []
         for passage in case.evidence:
             if not self._renamed.is_replaced(passage.document):
-                kept.append(passage)
+                evidence.append(passage)
                 continue
             uri = self._renamed.after(passage.document)
             if normalise(passage.quote) in normalise(self._text_of(uri)):
-                kept.append(passage.model_copy(update={"document": uri}))
+                evidence.append(passage.model_copy(update={"document": uri}))
             else:
                 self.revise[case.id] = case
-        return case.model_copy(update={"evidence": tuple(kept)})
+        return case.model_copy(update={"evidence": tuple(evidence)})
 
 
-def _in_order(kinds: list[ChangeKind], *, is_elsewhere: bool) -> tuple[ChangeKind, ...]:
+def worst_first(kinds: list[ChangeKind], *, is_elsewhere: bool) -> tuple[ChangeKind, ...]:
     order = list(WORST_FIRST)
     kinds = sorted(kinds, key=order.index) or ["unchanged"]
     if not is_elsewhere or kinds[0] in ("wording", "unchanged"):
@@ -192,7 +198,7 @@ def _in_order(kinds: list[ChangeKind], *, is_elsewhere: bool) -> tuple[ChangeKin
     return (*fell, "elsewhere", *(kind for kind in kinds if kind != "fell"))
 
 
-def _of_outcome(live: Answer, draft: Answer) -> Iterator[ChangeKind]:
+def outcome_changes(live: Answer, draft: Answer) -> Iterator[ChangeKind]:
     before = is_answered(live)
     after = is_answered(draft)
     if before and not after:
@@ -202,12 +208,12 @@ def _of_outcome(live: Answer, draft: Answer) -> Iterator[ChangeKind]:
 
 
 def is_answered(answer: Answer) -> bool:
-    """Not where it is not sure, asks back or refuses."""
+    """Tell whether it answers; not if it is unsure, asks back or refuses."""
     return answer.outcome in ("full", "partial")
 
 
-def _is_right(case: Case, answer: Answer) -> bool:
-    """The outcome that the case expects, and at least one of the passages that it wants cited."""
+def is_right(case: Case, answer: Answer) -> bool:
+    """Tell whether the answer has the expected outcome and cites at least one expected passage."""
     outcome, cited = score(Observation(case=case, answer=answer), RIGHT)
     return outcome.value == 1 and (cited.value is None or cited.value > 0)
 
@@ -215,27 +221,27 @@ def _is_right(case: Case, answer: Answer) -> bool:
 # What an answer says ------------------------------------------------------------------------------
 
 
-def said_by(answer: Answer) -> str:
-    """The words of its claims, without markers; of the whole answer where it claims nothing."""
+def claim_text(answer: Answer) -> str:
+    """Return the text of its claims without markers, or of the whole answer if it has none."""
     parts = [claim.text for claim in answer.claims] or [answer.text]
     return _MARKER.sub("", "\n".join(parts))
 
 
 def figures_in(answer: Answer) -> dict[str, str]:
-    """Return what can be compared -> how it is written, of all numbers with what they count.
-    Numbers of sections count nothing."""
+    """Return normalised quantity -> its wording, for all numbers with what they count, without
+    section numbers."""
     if not answer.claims:
         return {}
     figures: dict[str, str] = {}
-    text = _ENUMERATION.sub("", said_by(answer))
+    text = _ENUMERATION.sub("", claim_text(answer))
     for start, end in split_sentences(text, "en"):
         for cell in _CELLS.split(text[start:end]):
-            figures |= _figures_of(cell)
+            figures |= figures_of(cell)
     return figures
 
 
-def _figures_of(sentence: str) -> dict[str, str]:
-    """Return each number with the word behind it, which says what is counted."""
+def figures_of(sentence: str) -> dict[str, str]:
+    """Return each number with the following word, which tells what is counted."""
     figures: dict[str, str] = {}
     for match in _FIGURE.finditer(sentence):
         for number in numbers_in(match["number"]):
@@ -244,15 +250,15 @@ def _figures_of(sentence: str) -> dict[str, str]:
     return figures
 
 
-def _lacking(figures: Mapping[str, str], others: Mapping[str, str]) -> tuple[str, ...]:
-    """How those are written that the others do not hold."""
+def missing_figures(figures: Mapping[str, str], others: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the wording of figures that the others lack."""
     return tuple(written for key, written in figures.items() if key not in others)
 
 
-def _words(answer: Answer) -> str:
-    return normalise(said_by(answer))
+def answer_words(answer: Answer) -> str:
+    return normalise(claim_text(answer))
 
 
 def side_text(side: SideAnswer) -> str:
-    """As it is shown."""
+    """Return the answer as it is shown."""
     return side.answer.text if side.answer else side.error

@@ -1,4 +1,4 @@
-"""A check of drafts: what would change, and whether the rules of `[publish]` let it."""
+"""Checks drafts: what would change, and whether the rules of `[publish]` allow it."""
 
 import asyncio
 import json
@@ -25,29 +25,31 @@ from ombud.app.publishing.sentences import ChangedSentence, changed_sentences
 from ombud.app.publishing.shadow import overlay
 from ombud.app.workspace import Workspace
 from ombud.index import blocking
+from ombud.messages import message
 from ombud.settings import PublishSettings
 from ombud.store import find_document, list_documents
 
 OnProgress = Callable[[str, int, int], None]
 LONGEST_WAIT = 120.0
-"""Seconds for the words of one index."""
+"""Seconds to wait for the vocabulary of one index."""
 
 
 class DraftCheck(NamedTuple):
-    """What a check has found."""
+    """The result of a check."""
 
     digest: str
-    """Of what was checked: the drafts as they would stand in their sources, the documents beside
-    them, the settings. A verdict holds for nothing else."""
+    """Digest of what was checked: the drafts as they would be in their sources, the other
+    documents, the settings. The verdict holds for nothing else."""
     made: datetime
     index_version: str
     drafts: tuple[PolicyDraft, ...]
     found: FoundChanges
     sentences: tuple[ChangedSentence, ...]
-    """With figures, that the drafts change, add or take out, asked for or not."""
+    """Sentences with figures that the drafts change, add or remove, whether or not a question asks
+    for them."""
     notes: tuple[str, ...]
     reasons: tuple[str, ...]
-    """Why it may not be; empty = go."""
+    """Why it must not be published; empty = go."""
     seconds: Mapping[str, float]
 
     @property
@@ -56,13 +58,13 @@ class DraftCheck(NamedTuple):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Kind -> answers, by their worst change; worst first."""
+        """Return kind -> answers, by their worst change; worst first."""
         by_kind = Counter(change.kind for change in self.found.answers)
         return {kind: by_kind[kind] for kind in WORST_FIRST}
 
 
-class KeptVerdict(NamedTuple):
-    """What is remembered of a check: no word of a document or a question."""
+class StoredVerdict(NamedTuple):
+    """The stored verdict of a check, without any text of documents or questions."""
 
     digest: str
     at: str
@@ -80,20 +82,21 @@ def check_drafts(
     concurrency: int = 4,
     on_progress: OnProgress = lambda *_: None,
 ) -> DraftCheck:
-    """Ask the index as it is and as it would be with the drafts; the verdict is kept for
-    `publish_drafts`. What serves is left as it is.
+    """Ask the present index and the one with the drafts; the verdict is stored for
+    `publish_drafts`. The live index stays as it is.
 
-    Raises BadRequest and SourceError for drafts that cannot be, Busy while a sync runs."""
-    clock = _Clock()
+    Raises BadRequest and SourceError for invalid drafts, Busy while a sync runs.
+    """
+    clock = StepClock()
     drafts = read_drafts(workspace, paths, choices)
     digest = digest_of_check(workspace, drafts)
     index_version = workspace.engine.version()
     with overlay(workspace, drafts, on_progress) as shadow:
         clock.step("index")
         passages = passages_of(workspace, shadow, drafts)
-        gathered = gather_questions(workspace, passages, questions, on_progress)
+        gathered = gather_questions(workspace, passages, questions)
         clock.step("questions")
-        asked = _ask_by_day(
+        pairs = ask_by_day(
             workspace,
             shadow,
             drafts,
@@ -103,7 +106,7 @@ def check_drafts(
         )
         clock.step("ask")
         text_of = cache(lambda uri: find_document(shadow.store, uri).text)
-        found = find_changes(asked, drafts, text_of)
+        changes = find_changes(pairs, drafts, text_of)
     clock.step("compare")
     sentences: list[ChangedSentence] = []
     for item in passages:
@@ -117,17 +120,17 @@ def check_drafts(
         made=datetime.now(UTC),
         index_version=index_version,
         drafts=drafts,
-        found=found,
+        found=changes,
         sentences=tuple(sentences),
         notes=tuple(notes),
-        reasons=reasons_against(found, workspace.settings.publish),
+        reasons=reasons_against(changes, workspace.settings.publish),
         seconds=clock.seconds,
     )
-    _keep(workspace, check)
+    store_verdict(workspace, check)
     return check
 
 
-def _ask_by_day(
+def ask_by_day(
     workspace: Workspace,
     shadow: Workspace,
     drafts: Sequence[PolicyDraft],
@@ -136,9 +139,9 @@ def _ask_by_day(
     concurrency: int,
     on_progress: OnProgress,
 ) -> list[BothAnswers]:
-    """What the drafts replace leaves the shadow once nobody asks for a day on which it is in force:
-    its words would count twice beside the drafts', and turn answers near a threshold whatever the
-    drafts say."""
+    """Remove replaced documents from the shadow once no later question falls in their time:
+    otherwise their words would count twice beside the drafts' and change answers near a
+    threshold."""
     last_day = max(draft.begins for draft in drafts)
     earlier: list[CheckQuestion] = []
     later: list[CheckQuestion] = []
@@ -146,61 +149,47 @@ def _ask_by_day(
         (earlier if (one.question.as_of or last_day) < last_day else later).append(one)
 
     def ask(part: Sequence[CheckQuestion]) -> list[BothAnswers]:
-        _settle(workspace, shadow)
+        settle_sides(workspace, shadow)
         return asyncio.run(ask_both(workspace, shadow, part, concurrency, on_progress))
 
-    asked = ask(earlier) if earlier else []
+    pairs = ask(earlier) if earlier else []
     replaced = [draft.replaces.id for draft in drafts if draft.replaces]
     blocking(shadow.engine.delete(replaced))
-    return [*asked, *ask(later)]
+    return [*pairs, *ask(later)]
 
 
-def _settle(*sides: Workspace) -> None:
-    """Wait for the words that mistyped ones are read by: a question that comes before they are
-    there is taken as typed, and would tell two sides apart that are alike. So would an index on
-    disk, whose scores depend on how its rows came there; both sides are searched in memory."""
+def settle_sides(*sides: Workspace) -> None:
+    """Wait for both sides' vocabularies and load both indexes into memory, so that neither
+    unfinished spelling correction nor an engine's row order makes equal sides differ."""
     for side in sides:
         side.warm(LONGEST_WAIT)
 
 
-def reasons_against(found: FoundChanges, rules: PublishSettings) -> tuple[str, ...]:
-    """What the rules do not let pass, in words without a word of any document."""
+def reasons_against(changes: FoundChanges, rules: PublishSettings) -> tuple[str, ...]:
+    """List what the rules forbid, without quoting any document."""
     answers: Counter[str] = Counter()
-    for change in found.answers:
+    for change in changes.answers:
         if "elsewhere" in change.kinds:
             answers["fell"] += "fell" in change.kinds
         else:
             answers.update(change.kinds)
     reasons: list[str] = []
     if answers["failed"]:
-        reasons.append(f"{_said(answers['failed'], 'question')} could not be asked.")
-    limits = (
-        ("refused", answers["refused"], f"{_said(answers['refused'], 'answer')} newly refused"),
-        (
-            "figures",
-            answers["figures"],
-            f"{_said(answers['figures'], 'answer')} with other figures",
-        ),
-    )
-    for rule, count, words in limits:
-        most = getattr(rules, rule)
-        if 0 <= most < count:
-            reasons.append(f"{words}; {most} allowed (publish.{rule}).")
+        reasons.append(message("admin.check_failed", count=answers["failed"]))
+    if 0 <= rules.refused < answers["refused"]:
+        reasons.append(message("admin.check_refused", count=answers["refused"], most=rules.refused))
+    if 0 <= rules.figures < answers["figures"]:
+        reasons.append(message("admin.check_figures", count=answers["figures"], most=rules.figures))
     if rules.gate_fall and answers["fell"]:
-        fallen = f"{_said(answers['fell'], 'case')} right now and wrong with the drafts"
-        reasons.append(f"{fallen} (publish.gate_fall).")
+        reasons.append(message("admin.check_fell", count=answers["fell"]))
     return tuple(reasons)
-
-
-def _said(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 # The verdict --------------------------------------------------------------------------------------
 
 
 def digest_of_check(workspace: Workspace, drafts: Sequence[PolicyDraft]) -> str:
-    """The same as long as drafts, documents and settings are."""
+    """Return a digest that stays the same as long as drafts, documents and settings do."""
     checked = {draft.uri for draft in drafts}
     parts: list[Any] = [
         measuring.describe(workspace)["config_digest"],
@@ -214,19 +203,19 @@ def digest_of_check(workspace: Workspace, drafts: Sequence[PolicyDraft]) -> str:
     return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def kept_verdict(workspace: Workspace, digest: str) -> KeptVerdict | None:
-    """Of the last check of just this; None where there was none."""
+def stored_verdict(workspace: Workspace, digest: str) -> StoredVerdict | None:
+    """Return the verdict of the last check of exactly this; None if there was none."""
     try:
-        stored = json.loads(_verdict_file(workspace, digest).read_text(encoding="utf-8"))
-        return KeptVerdict(**{**stored, "reasons": tuple(stored["reasons"])})
+        stored = json.loads(verdict_file(workspace, digest).read_text(encoding="utf-8"))
+        return StoredVerdict(**{**stored, "reasons": tuple(stored["reasons"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def _keep(workspace: Workspace, check: DraftCheck) -> None:
-    file = _verdict_file(workspace, check.digest)
+def store_verdict(workspace: Workspace, check: DraftCheck) -> None:
+    file = verdict_file(workspace, check.digest)
     file.parent.mkdir(parents=True, exist_ok=True)
-    verdict = KeptVerdict(
+    verdict = StoredVerdict(
         digest=check.digest,
         at=check.made.isoformat(timespec="seconds"),
         go=check.go,
@@ -238,11 +227,11 @@ def _keep(workspace: Workspace, check: DraftCheck) -> None:
     draft.replace(file)
 
 
-def _verdict_file(workspace: Workspace, digest: str) -> Path:
+def verdict_file(workspace: Workspace, digest: str) -> Path:
     return workspace.data / "publishing" / "checks" / f"{digest[:32]}.json"
 
 
-class _Clock:
+class StepClock:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = time.monotonic()

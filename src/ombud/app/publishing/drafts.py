@@ -1,4 +1,4 @@
-"""Drafts as they would be in force: what each replaces, where it goes, which bytes stand there."""
+"""Drafts as they would be in force: what each replaces, where it goes, and its bytes there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -25,32 +25,36 @@ INHERITED = {
     "topic": "topic",
     "owner": "owner",
 }
-"""Field of a document -> key: what a draft that does not say it has from the document that it
-replaces, so that no rule of one country becomes one of all by being rewritten."""
+"""Field of a document -> metadata key. A draft that lacks it inherits the value of the document
+that it replaces, so that no rule of one country applies to all after a rewrite."""
 
 
 class FileEdit(NamedTuple):
+    """A change of one file."""
+
     path: Path
     before: bytes | None
-    """None: there was no file."""
+    """None if there was no file."""
     after: bytes
 
 
 class PolicyDraft(NamedTuple):
+    """A draft with its place and metadata."""
+
     path: Path
     uri: str
-    """Of the document once it is in force."""
+    """Uri of the document once it is in force."""
     source: str
     data: bytes
-    """As it will stand in its source."""
+    """Its bytes in its source."""
     facts: Mapping[str, Any]
-    """What its source will say of it."""
+    """The metadata that its source will report."""
     metadata: Mapping[str, Any]
-    """All of it, front matter as well: fields of `Document`."""
+    """All metadata with the front matter: fields of `Document`."""
     begins: date
     replaces: Document | None = None
     edits: tuple[FileEdit, ...] = ()
-    """What publishing writes; empty where its source takes no files."""
+    """Files to write when publishing; empty if its source takes no files."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -59,23 +63,23 @@ class PolicyDraft(NamedTuple):
 
     @property
     def countries(self) -> tuple[str, ...]:
-        """Empty = everywhere."""
+        """Return its countries; empty = everywhere."""
         return tuple(self.metadata.get("countries", ()))
 
 
 class DraftChoices(NamedTuple):
-    """What a policy owner says beside the drafts."""
+    """A policy owner's choices for the drafts."""
 
     on: date | None = None
-    """First day in force of all of them; None: what each says, else today."""
+    """First day in force of all drafts; None: each draft's own, else today."""
     replaces: tuple[str, ...] = ()
-    """`URI` with one draft, else `FILE=URI`; `FILE=` replaces nothing."""
+    """`URI` for a single draft, else `FILE=URI`; `FILE=` replaces nothing."""
     into: str = ""
     """Folder for new documents: name of the source, and a path below it."""
 
 
 class PolicyDraftSource:
-    """The drafts of one source, as that would list and read them once they are in force."""
+    """The drafts of one source, as it would list and read them once they are in force."""
 
     def __init__(self, name: str, drafts: Sequence[PolicyDraft]) -> None:
         self.name = name
@@ -93,14 +97,14 @@ class PolicyDraftSource:
         return self._drafts[ref.uri].data
 
 
-class _Place(NamedTuple):
-    """Where a draft goes."""
+class DraftPlace(NamedTuple):
+    """The place where a draft goes."""
 
     source: str
     relative: str
     folder: FolderSource | None
     is_there: bool = False
-    """It is written in its place already."""
+    """True if it already is in its place."""
 
     @property
     def uri(self) -> str:
@@ -114,12 +118,12 @@ class _Place(NamedTuple):
 def read_drafts(
     workspace: Workspace, paths: Sequence[Path], choices: DraftChoices
 ) -> tuple[PolicyDraft, ...]:
-    """Raises BadRequest for what is no draft, or cannot be told which document it replaces;
-    SourceError for one that cannot be read."""
-    return tuple(_Reader(workspace, paths, choices).drafts())
+    """Read the drafts. Raises BadRequest for an invalid draft or an ambiguous replacement,
+    SourceError for one that cannot be parsed."""
+    return tuple(DraftReader(workspace, paths, choices).drafts())
 
 
-class _Reader:
+class DraftReader:
     def __init__(self, workspace: Workspace, paths: Sequence[Path], choices: DraftChoices) -> None:
         self._workspace = workspace
         self._paths = [path.expanduser().resolve() for path in paths]
@@ -128,42 +132,42 @@ class _Reader:
         self._sources: dict[str, Source] = {}
         for source in configured_sources(workspace.settings, workspace.home, workspace.store):
             self._sources[source.name] = source
-        self._replaces = _named(choices.replaces, self._paths)
+        self._replaces = chosen_replacements(choices.replaces, self._paths)
         self._sidecars: dict[Path, bytes] = {}
         """As the drafts before have left them."""
         self._taken: set[str] = set()
 
     def drafts(self) -> Iterator[PolicyDraft]:
         if not self._paths:
-            raise BadRequest("No draft is named.", hint="Name one or more files.")
+            raise BadRequest("Name a draft.", hint="Name one or more files.")
         if len(set(self._paths)) < len(self._paths):
             raise BadRequest("A draft is named twice.", hint="Name each file once.")
         for path in self._paths:
             yield self._read(path)
 
     def _read(self, path: Path) -> PolicyDraft:
-        data = _bytes_of(path)
+        data = read_bytes(path)
         own = self._own_place(path)
-        said = normalise_metadata(_head(data, path), path.name, strict=False)
+        stated = normalise_metadata(front_matter(data, path.name), path.name, strict=False)
         notes: list[str] = []
         if own:
-            said = {**self._facts_at(own), **said}
-            self._check_not_in_force(own.uri, said)
-        begins = self._choices.on or said.get("effective_from") or self._workspace.today()
-        replaces = self._replaced(path, data, said, begins, notes)
-        _check_order(path, replaces, begins)
+            stated = {**self._facts_at(own), **stated}
+            self._check_not_in_force(own.uri, stated)
+        begins = self._choices.on or stated.get("effective_from") or self._workspace.today()
+        replaces = self._replaced(path, data, stated, begins, notes)
+        check_order(path, replaces, begins)
         place = own or self._new_place(path, replaces, begins)
         self._taken.add(place.uri)
         facts = self._facts_at(place)
-        wanted = _in_force(begins, replaces)
+        wanted = in_force_metadata(begins, replaces)
         for field, key in INHERITED.items():
-            if replaces and field not in said:
-                wanted[key] = _plain(getattr(replaces, field))
-        known = {**facts, **said}
-        changes = _news(wanted, known, path.name)
-        if ends := known.get("effective_to"):
-            _check_end(path, begins, ends)
-        metadata = known | normalise_metadata(changes, path.name, strict=True)
+            if replaces and field not in stated:
+                wanted[key] = plain_value(getattr(replaces, field))
+        present = {**facts, **stated}
+        changes = new_values(wanted, present, path.name)
+        if ends := present.get("effective_to"):
+            check_end(path, begins, ends)
+        metadata = present | normalise_metadata(changes, path.name, strict=True)
         draft = PolicyDraft(
             path=path,
             uri=place.uri,
@@ -180,19 +184,19 @@ class _Reader:
     # What it replaces -----------------------------------------------------------------------------
 
     def _replaced(
-        self, path: Path, data: bytes, said: Mapping[str, Any], begins: date, notes: list[str]
+        self, path: Path, data: bytes, metadata: Mapping[str, Any], begins: date, notes: list[str]
     ) -> Document | None:
         named = self._replaces.get(path)
         if named is None:
-            named = said.get("supersedes")
+            named = metadata.get("supersedes")
         if named == "":
             return None
         if named is not None:
             return self._document(named)
-        title = title_of(self._workspace, path.name, data, said)
+        title = title_of(self._workspace, path.name, data, metadata)
         alike: list[Document] = []
         for document in self._documents.values():
-            if _is_called(document, title, said) and _in_force_on(document, begins):
+            if is_called(document, title, metadata) and is_in_force_on(document, begins):
                 alike.append(document)
         if len(alike) > 1:
             uris = ", ".join(sorted(document.uri for document in alike))
@@ -213,54 +217,56 @@ class _Reader:
         hint = f"Did you mean `{near[0]}`?" if near else "`ombud documents list` shows all."
         raise BadRequest(f"There is no document `{uri}` to be replaced.", hint=hint)
 
-    def _check_not_in_force(self, uri: str, said: Mapping[str, Any]) -> None:
+    def _check_not_in_force(self, uri: str, metadata: Mapping[str, Any]) -> None:
         indexed = self._documents.get(uri)
-        is_draft = said.get("status", "published") != "published"
+        is_draft = metadata.get("status", "published") != "published"
         if is_draft and (indexed is None or indexed.status != "published"):
             return
         raise BadRequest(
-            f"{uri} is no draft: it stands in its source and its status is published.",
+            f"{uri} is no draft: it is in its source with the status published.",
             hint="Copy it elsewhere and change the copy, or give it `status: draft`.",
         )
 
     # Where it goes --------------------------------------------------------------------------------
 
-    def _own_place(self, path: Path) -> _Place | None:
-        """Where it stands already, when that is inside of a source."""
+    def _own_place(self, path: Path) -> DraftPlace | None:
+        """Return its place if it already lies in a source."""
         for source in self._sources.values():
             if not isinstance(source, FolderSource) or not path.is_relative_to(source.path):
                 continue
             relative = path.relative_to(source.path).as_posix()
             if source.facts_at(relative) is not None:
-                return _Place(source.name, relative, source, is_there=True)
+                return DraftPlace(source.name, relative, source, is_there=True)
         return None
 
-    def _new_place(self, path: Path, replaces: Document | None, begins: date) -> _Place:
+    def _new_place(self, path: Path, replaces: Document | None, begins: date) -> DraftPlace:
         folder = self._choices.into.strip("/")
         if not folder and replaces:
             folder = dirname(replaces.uri)
         name, _, below = (folder or self._only_folder(path)).partition("/")
         if ".." in below.split("/"):
-            raise BadRequest(f"`{folder}` leaves the source.", hint="Name a folder inside of it.")
+            raise BadRequest(
+                f"`{folder}` is outside the source.", hint="Name a folder inside of it."
+            )
         source = self._folder_called(name, path, replaces)
         for file_name in (path.name, f"{path.stem}-from-{begins.isoformat()}{path.suffix}"):
             relative = f"{below}/{file_name}" if below else file_name
-            place = _Place(name, relative, source)
+            place = DraftPlace(name, relative, source)
             if self._is_free(place):
                 return place
-        raise BadRequest(f"{place.uri} is there already.", hint="Give the draft another file name.")
+        raise BadRequest(f"{place.uri} already exists.", hint="Give the draft another file name.")
 
     def _folder_called(
         self, name: str, path: Path, replaces: Document | None
     ) -> FolderSource | None:
-        """None where the source is no folder; a draft that is to replace something there can be
-        checked all the same."""
+        """Return the folder source; None if the source is none, in which case replacements there
+        can still be checked."""
         source = self._sources.get(name)
         if isinstance(source, FolderSource):
             return source
         if source is None:
-            known = ", ".join(sorted(self._sources)) or "none"
-            raise BadRequest(f"No source is called `{name}`.", hint=f"Known: {known}.")
+            folders = ", ".join(sorted(self._sources)) or "none"
+            raise BadRequest(f"No source is called `{name}`.", hint=f"Known: {folders}.")
         if replaces is None:
             raise BadRequest(
                 f"{path.name} is new, and `{name}` is no folder that it could be put into.",
@@ -268,14 +274,14 @@ class _Reader:
             )
         return None
 
-    def _is_free(self, place: _Place) -> bool:
+    def _is_free(self, place: DraftPlace) -> bool:
         if place.uri in self._documents or place.uri in self._taken:
             return False
         if place.path is None:
             return True
         if place.path.exists():
             return False
-        # An entry of an ombud.yaml counts for files of that name in folders below, too.
+        # An entry of an ombud.yaml also applies to files of that name in subfolders.
         return place.path.suffix.lower() in MARKDOWN or not any(
             place.path.parent.glob(f"**/{place.path.name}")
         )
@@ -288,11 +294,11 @@ class _Reader:
         if len(folders) == 1:
             return folders[0]
         raise BadRequest(
-            f"It is not said where {path.name} goes.",
+            f"Nothing says where {path.name} goes.",
             hint="Name a folder with --into SOURCE/FOLDER, or what it replaces with --replaces.",
         )
 
-    def _facts_at(self, place: _Place) -> dict[str, Any]:
+    def _facts_at(self, place: DraftPlace) -> dict[str, Any]:
         if place.folder is None:
             return {}
         facts = place.folder.facts_at(place.relative)
@@ -306,9 +312,10 @@ class _Reader:
     # What is written ------------------------------------------------------------------------------
 
     def _written(
-        self, draft: PolicyDraft, place: _Place, changes: Mapping[str, Any]
+        self, draft: PolicyDraft, place: DraftPlace, changes: Mapping[str, Any]
     ) -> PolicyDraft:
-        """With the changes in its bytes where its kind has a place for them, else beside it."""
+        """Apply the changes, in the draft's own bytes if its format allows it, else in a file
+        beside it."""
         edits: list[FileEdit] = []
         before = draft.data if place.is_there else None
         if place.relative.lower().endswith(MARKDOWN):
@@ -327,22 +334,22 @@ class _Reader:
         sidecar = path.parent / SIDECAR
         before = self._sidecars.get(sidecar)
         if before is None and sidecar.is_file():
-            before = _bytes_of(sidecar)
+            before = read_bytes(sidecar)
         text = (before or b"").decode("utf-8", "strict")
         after = with_sidecar_entry(text, path.name, str(sidecar), changes).encode()
         self._sidecars[sidecar] = after
         return FileEdit(sidecar, before, after)
 
 
-def _named(choices: Sequence[str], paths: Sequence[Path]) -> dict[Path, str]:
-    """Draft -> uri that it replaces, as far as that was said."""
+def chosen_replacements(choices: Sequence[str], paths: Sequence[Path]) -> dict[Path, str]:
+    """Return draft -> uri that it replaces, as far as it was chosen."""
     named: dict[Path, str] = {}
     for choice in choices:
         file, mark, uri = choice.partition("=")
         if not mark:
             if len(paths) != 1:
                 raise BadRequest(
-                    f"It is not said which draft replaces `{choice}`.",
+                    f"Nothing says which draft replaces `{choice}`.",
                     hint="With several drafts: --replaces FILE=URI.",
                 )
             named[paths[0]] = choice
@@ -357,20 +364,20 @@ def _named(choices: Sequence[str], paths: Sequence[Path]) -> dict[Path, str]:
     return named
 
 
-def _is_called(document: Document, title: str, said: Mapping[str, Any]) -> bool:
+def is_called(document: Document, title: str, metadata: Mapping[str, Any]) -> bool:
     if document.status != "published" or document.title.casefold() != title.casefold():
         return False
-    countries = said.get("countries")
+    countries = metadata.get("countries")
     return countries is None or tuple(countries) == document.countries
 
 
-def _in_force_on(document: Document, day: date) -> bool:
+def is_in_force_on(document: Document, day: date) -> bool:
     if document.effective_from and document.effective_from > day:
         return False
     return not document.effective_to or day <= document.effective_to
 
 
-def _check_order(path: Path, replaces: Document | None, begins: date) -> None:
+def check_order(path: Path, replaces: Document | None, begins: date) -> None:
     if replaces and replaces.effective_from and replaces.effective_from >= begins:
         raise BadRequest(
             f"{replaces.uri} itself begins on {replaces.effective_from}, so {path.name} cannot "
@@ -379,37 +386,37 @@ def _check_order(path: Path, replaces: Document | None, begins: date) -> None:
         )
 
 
-def _in_force(begins: date, replaces: Document | None) -> dict[str, Any]:
+def in_force_metadata(begins: date, replaces: Document | None) -> dict[str, Any]:
     wanted: dict[str, Any] = {"status": "published", "effective_from": begins}
     if replaces:
         wanted["supersedes"] = replaces.uri
     return wanted
 
 
-def _news(wanted: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Of what is wanted that which is not known already. What a document is called without it, or
-    is for everybody without it, is not written."""
+def new_values(wanted: Mapping[str, Any], present: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the wanted values that differ from the present ones, without defaults that need not be
+    written."""
     news: dict[str, Any] = {}
     usual = Document(id="", source="", uri="", title="")
     for key, value in wanted.items():
         ((field, read),) = normalise_metadata({key: value}, where, strict=True).items()
-        usual_value = known.get(field, getattr(usual, field))
-        is_said = key in ("status", "effective_from") and field not in known
-        if is_said or read != usual_value:
+        usual_value = present.get(field, getattr(usual, field))
+        is_present = key in ("status", "effective_from") and field not in present
+        if is_present or read != usual_value:
             news[key] = value
     return news
 
 
-def _plain(value: Any) -> Any:
-    """As YAML takes it: lists for tuples."""
+def plain_value(value: Any) -> Any:
+    """Convert to values that YAML can write: lists for tuples."""
     if isinstance(value, tuple):
         return list(value)
     if isinstance(value, Mapping):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: plain_value(inner) for key, inner in value.items()}
     return value
 
 
-def _check_end(path: Path, begins: date, ends: date) -> None:
+def check_end(path: Path, begins: date, ends: date) -> None:
     if ends < begins:
         raise BadRequest(
             f"{path.name} would end ({ends}) before it begins ({begins}).",
@@ -417,7 +424,7 @@ def _check_end(path: Path, begins: date, ends: date) -> None:
         )
 
 
-def _bytes_of(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     if not path.is_file():
         problem = "is no file" if path.exists() else "does not exist"
         raise BadRequest(f"{path} {problem}.", hint="Drafts are files.")
@@ -432,7 +439,3 @@ def _bytes_of(path: Path) -> bytes:
         raise BadRequest(
             f"{path} cannot be read: {failed.strerror}.", hint="Check its permissions."
         ) from failed
-
-
-def _head(data: bytes, path: Path) -> dict[str, Any]:
-    return front_matter(data, path.name)

@@ -1,6 +1,5 @@
-"""A check as others read it: JSON, Markdown, one HTML file that needs nothing else.
-
-What documents, questions and answers say is escaped, always."""
+"""Formats a check as JSON, Markdown, or one self-contained HTML file; text of documents, questions
+and answers is always escaped."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ ORIGINS = {
 
 
 def check_json(check: DraftCheck) -> dict[str, Any]:
-    """Unchanged answers are counted only."""
+    """Return the check as JSON, with unchanged answers only counted."""
     changed = [change for change in check.found.answers if change.kind != "unchanged"]
     return {
         "go": check.go,
@@ -34,12 +33,12 @@ def check_json(check: DraftCheck) -> dict[str, Any]:
         "digest": check.digest,
         "made": check.made.isoformat(timespec="seconds"),
         "index_version": check.index_version,
-        "drafts": list(map(_draft, check.drafts)),
+        "drafts": list(map(draft_json, check.drafts)),
         "questions": len(check.found.answers),
         "counts": check.counts,
-        "countries": _by_country(check.found.answers),
+        "countries": counts_by_country(check.found.answers),
         "sentences": [sentence._asdict() for sentence in check.sentences],
-        "changes": list(map(_change, changed)),
+        "changes": list(map(change_json, changed)),
         "revise": [{"id": case.id, "question": case.question} for case in check.found.revise],
         "notes": list(check.notes),
         "seconds": dict(check.seconds),
@@ -47,26 +46,26 @@ def check_json(check: DraftCheck) -> dict[str, Any]:
 
 
 def check_html(check: DraftCheck, organisation: str) -> str:
-    return _rendered("check.html", check, organisation)
+    return render("check.html", check, organisation)
 
 
 def check_markdown(check: DraftCheck, organisation: str) -> str:
-    return _rendered("check.md", check, organisation)
+    return render("check.md", check, organisation)
 
 
-def _rendered(template: str, check: DraftCheck, organisation: str) -> str:
+def render(template: str, check: DraftCheck, organisation: str) -> str:
     context = {
         "check": check_json(check),
         "organisation": organisation,
         "words": WORST_FIRST,
         "origins": ORIGINS,
     }
-    page = _environment().get_template(template).render(context).lstrip()
-    # Half of a surrogate pair, which a document may hold, has no place in a file.
+    page = template_environment().get_template(template).render(context).lstrip()
+    # A document may contain lone surrogates, which cannot be written to a file.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def _draft(draft: PolicyDraft) -> dict[str, Any]:
+def draft_json(draft: PolicyDraft) -> dict[str, Any]:
     return {
         "file": draft.path.name,
         "uri": draft.uri,
@@ -76,8 +75,8 @@ def _draft(draft: PolicyDraft) -> dict[str, Any]:
     }
 
 
-def _by_country(changes: Sequence[AnswerChange]) -> dict[str, dict[str, int]]:
-    """Country ("" = none) -> kind -> answers, by their worst change."""
+def counts_by_country(changes: Sequence[AnswerChange]) -> dict[str, dict[str, int]]:
+    """Return country ("" = none) -> kind -> answers, by their worst change."""
     by_country: dict[str, Counter[str]] = {}
     for change in changes:
         counted = by_country.setdefault(change.both.asked.country, Counter())
@@ -88,26 +87,26 @@ def _by_country(changes: Sequence[AnswerChange]) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _change(change: AnswerChange) -> dict[str, Any]:
-    asked = change.both.asked
-    day = asked.question.as_of
+def change_json(change: AnswerChange) -> dict[str, Any]:
+    question = change.both.asked
+    day = question.question.as_of
     return {
         "kind": change.kind,
         "kinds": list(change.kinds),
-        "country": asked.country,
-        "origin": asked.origin,
-        "case": asked.case.id if asked.case else "",
-        "about": asked.about,
+        "country": question.country,
+        "origin": question.origin,
+        "case": question.case.id if question.case else "",
+        "about": question.about,
         "as_of": day.isoformat() if day else "",
-        "question": asked.question.text,
-        "live": _side(change.both.live),
-        "draft": _side(change.both.draft),
+        "question": question.question.text,
+        "live": side_json(change.both.live),
+        "draft": side_json(change.both.draft),
         "figures_before": list(change.figures_before),
         "figures_after": list(change.figures_after),
     }
 
 
-def _side(side: SideAnswer) -> dict[str, Any]:
+def side_json(side: SideAnswer) -> dict[str, Any]:
     cited: list[str] = []
     if side.answer:
         cited = list(dict.fromkeys(citation.uri for citation in side.answer.citations))
@@ -118,9 +117,8 @@ def _side(side: SideAnswer) -> dict[str, Any]:
     }
 
 
-def _quoted(text: str) -> "Markup":
-    """As a block of a Markdown text; what stands in it is escaped, the marks of the block are
-    not."""
+def block_quote(text: str) -> "Markup":
+    """Format a Markdown block quote; the text is escaped, the marks of the quote are not."""
     from markupsafe import Markup, escape
 
     lines: list[str] = []
@@ -129,12 +127,12 @@ def _quoted(text: str) -> "Markup":
     return Markup("\n".join(lines))  # noqa: S704  each line was escaped
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
 @cache
-def _environment() -> "Environment":
+def template_environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     folder = Path(__file__).parent
@@ -144,5 +142,5 @@ def _environment() -> "Environment":
         undefined=StrictUndefined,
     )
     made.trim_blocks = made.lstrip_blocks = True
-    made.filters |= {"quoted": _quoted, "line": _one_line}
+    made.filters |= {"quoted": block_quote, "line": one_line}
     return made

@@ -1,4 +1,4 @@
-"""Sentences and rows of tables with figures that a draft changes, whatever anybody asks."""
+"""Sentences and table rows whose figures a draft changes, whether or not anybody asks for them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,23 +9,25 @@ from ombud.text import split_sentences
 from ombud.types import Chunk
 
 LONGEST = 30
-"""Words of a sentence that are asked for."""
+"""Largest number of words of a sentence that is asked for."""
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*\s?%?")
 _MARKS = re.compile(r"[|*_`#>\[\]]+")
 _ENUMERATION = re.compile(r"^\s*\d+(?:\.\d+)*[.)]?\s+")
 
 
 class ChangedSentence(NamedTuple):
+    """A sentence with changed figures."""
+
     heading: str
     before: str
-    """Empty where the draft adds it."""
+    """Empty if the draft adds it."""
     after: str
-    """Empty where the draft takes it out."""
+    """Empty if the draft removes it."""
 
     @property
     def question(self) -> str:
-        """It without its figures, under its heading: what finds it in either version. A bare
-        sentence would be taken for no question."""
+        """Return the sentence without figures, under its heading, which retrieves either version; a
+        bare sentence would not count as a question."""
         plain = _MARKS.sub(" ", _FIGURE.sub(" ", self.after or self.before))
         words = plain.lstrip(" -.)").rstrip(" .;:").split()
         heading = _ENUMERATION.sub("", self.heading)
@@ -33,19 +35,19 @@ class ChangedSentence(NamedTuple):
 
 
 def changed_sentences(new: Sequence[Chunk], old: Sequence[Chunk]) -> list[ChangedSentence]:
-    """In the order of the draft; then what it takes out. Two sentences that differ in figures
-    alone are one changed sentence."""
-    after = _by_words(new)
-    before = _by_words(old)
+    """Return changed sentences in the order of the draft, then those that it removes. Two sentences
+    that differ only in figures are one changed sentence."""
+    after = by_words(new)
+    before = by_words(old)
     gone: dict[str, list[str]] = {}
     for key, (_, sentence) in before.items():
         if key not in after:
-            gone.setdefault(_without_figures(sentence), []).append(key)
+            gone.setdefault(without_figures(sentence), []).append(key)
     changed: list[ChangedSentence] = []
     for key, (heading, sentence) in after.items():
         if key in before:
             continue
-        alike = gone.get(_without_figures(sentence), [])
+        alike = gone.get(without_figures(sentence), [])
         was = before[alike.pop(0)][1] if alike else ""
         changed.append(ChangedSentence(heading, was, sentence))
     for keys in gone.values():
@@ -55,18 +57,18 @@ def changed_sentences(new: Sequence[Chunk], old: Sequence[Chunk]) -> list[Change
     return changed
 
 
-def _by_words(chunks: Sequence[Chunk]) -> dict[str, tuple[str, str]]:
-    """Normal form -> (heading, sentence), of those with figures."""
-    found: dict[str, tuple[str, str]] = {}
+def by_words(chunks: Sequence[Chunk]) -> dict[str, tuple[str, str]]:
+    """Return normalised sentence -> (heading, sentence), for sentences with figures."""
+    sentences: dict[str, tuple[str, str]] = {}
     for chunk in chunks:
         heading = chunk.trail[-1] if chunk.trail else chunk.title
-        for sentence in _sentences(chunk):
+        for sentence in sentences_of(chunk):
             if _FIGURE.search(_ENUMERATION.sub("", sentence)):
-                found.setdefault(normalise(sentence), (heading, sentence))
-    return found
+                sentences.setdefault(normalise(sentence), (heading, sentence))
+    return sentences
 
 
-def _sentences(chunk: Chunk) -> Iterator[str]:
+def sentences_of(chunk: Chunk) -> Iterator[str]:
     for line in chunk.text.splitlines():
         if line.lstrip().startswith("|"):
             yield line.strip()
@@ -75,5 +77,5 @@ def _sentences(chunk: Chunk) -> Iterator[str]:
             yield line[start:end].strip()
 
 
-def _without_figures(sentence: str) -> str:
+def without_figures(sentence: str) -> str:
     return normalise(_FIGURE.sub("#", sentence))

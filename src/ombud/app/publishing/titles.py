@@ -1,4 +1,4 @@
-"""What a draft is called, before it is indexed."""
+"""The title of a draft before it is indexed."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -9,10 +9,11 @@ from ombud.documents import open_parsers
 from ombud.types import Document
 
 
-def title_of(workspace: Workspace, name: str, data: bytes, said: Mapping[str, Any]) -> str:
-    """As its metadata say, else as its text does. Raises SourceError where it cannot be read."""
-    if said.get("title"):
-        return str(said["title"])
+def title_of(workspace: Workspace, name: str, data: bytes, metadata: Mapping[str, Any]) -> str:
+    """Return the title of its metadata, else of its text. Raises SourceError if it cannot be
+    parsed."""
+    if metadata.get("title"):
+        return str(metadata["title"])
     settings = workspace.settings.documents
     one = settings.model_copy(update={"processes": min(1, settings.processes)})
     blank = Document(id="", source="", uri=name, title="", language="")

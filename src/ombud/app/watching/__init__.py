@@ -1,1 +1,1 @@
-"""A set of cases that is asked again after every change of what answers."""
+"""Repeats a set of cases after every change of what answers."""

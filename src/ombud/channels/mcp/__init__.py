@@ -1,1 +1,1 @@
-"""The Model Context Protocol: assistants of other makers ask, search and read."""
+"""The Model Context Protocol: other assistants ask, search and fetch documents."""

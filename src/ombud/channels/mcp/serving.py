@@ -1,4 +1,4 @@
-"""`ombud mcp` and `/mcp`: three tools that only read."""
+"""`ombud mcp` and `/mcp`: three read-only tools."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -19,13 +19,15 @@ INSTRUCTIONS = (
 
 
 class MountedServer(NamedTuple):
+    """The routes of the MCP server and the context that runs it."""
+
     routes: list[BaseRoute]
     running: Callable[[], AbstractAsyncContextManager[Any]]
-    """To be entered as long as requests are taken."""
+    """Context that must stay entered while requests are served."""
 
 
 def open_server(workspace: Workspace) -> "MCPServer":
-    """Raises SetupError where the extra is not installed."""
+    """Make the MCP server. Raises SetupError if the extra is not installed."""
     try:
         from mcp.server import MCPServer
         from mcp.types import ToolAnnotations
@@ -44,8 +46,8 @@ def open_server(workspace: Workspace) -> "MCPServer":
 
 
 def mounted(workspace: Workspace) -> MountedServer | None:
-    """For the routes of the web server, which looks at host, origin, size and rate itself; None
-    where the extra is not installed."""
+    """Make the routes for the web server, which itself checks host, origin, size and rate; None if
+    the extra is not installed."""
     try:
         server = open_server(workspace)
     except SetupError:
@@ -58,8 +60,8 @@ def mounted(workspace: Workspace) -> MountedServer | None:
         stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    # Only POST: where nothing is remembered between requests, a stream that a GET opens never has
-    # anything to tell, and costs a connection.
+    # Only POST: the server is stateless, so the stream that a GET opens would stay silent and hold
+    # a connection.
     routes: list[BaseRoute] = []
     for route in app.routes:
         if isinstance(route, Route):

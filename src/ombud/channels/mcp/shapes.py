@@ -1,4 +1,4 @@
-"""What the tools give back; field names and descriptions are read by models."""
+"""Results of the MCP tools; models read the field names and descriptions."""
 
 from pydantic import BaseModel, Field
 

@@ -1,4 +1,4 @@
-"""The tools themselves; imported where the package `mcp` is."""
+"""The MCP tools; imported only where the package `mcp` is installed."""
 
 from collections.abc import Awaitable, Sequence
 from datetime import date
@@ -22,22 +22,24 @@ from ombud.text import with_links
 from ombud.types import Annotation, Answer, Contact, Hit, Person, Question
 
 T = TypeVar("T")
-Asked = Context[Any, Any]
+ToolContext = Context[Any, Any]
 PART = 8_000
-"""Characters of a document that are given at once: about 2,000 tokens."""
+"""Characters of a document in one reply, about 2,000 tokens."""
 Country = Annotated[str, Field(description="Two letters, such as GB; empty = global rules alone.")]
 Role = Annotated[str, Field(description="Of the person who asks, such as manager; may be empty.")]
 
 
 class Tools:
-    """The docstrings are what models read."""
+    """The three tools. Models read their docstrings."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._stated = Person()
+        """The facts that were last given over standard input, where a process is one session."""
 
     async def ask(
         self,
-        context: Asked,
+        context: ToolContext,
         question: Annotated[str, Field(min_length=1, max_length=4_000)],
         country: Country = "",
         role: Role = "",
@@ -45,26 +47,29 @@ class Tools:
     ) -> PolicyAnswer:
         """Answer a question about the organisation's policies (HR, legal, compliance) from its own
         documents, each sentence proven by a quote. Says so where the documents do not answer."""
-        asked = Question(text=question, asker=_person(context, country, role), as_of=_day(as_of))
-        return _answer(await _told(asking.ask(self._workspace, asked)))
+        policy_question = Question(
+            text=question, asker=self._asker(context, country, role), as_of=parse_day(as_of)
+        )
+        return policy_answer(await report_errors(asking.ask(self._workspace, policy_question)))
 
     async def search(
         self,
-        context: Asked,
+        context: ToolContext,
         query: Annotated[str, Field(min_length=1, max_length=4_000)],
         country: Country = "",
         role: Role = "",
         k: Annotated[int, Field(ge=1, le=20, description="How many passages.")] = 5,
     ) -> PolicyPassages:
-        """Passages of the organisation's policies for a query, best first, as they stand in the
-        documents."""
-        work = asking.search(self._workspace, query, _person(context, country, role), k=k)
-        evidence, _ = await _told(work)
-        return PolicyPassages(passages=list(map(_passage, evidence.hits)))
+        """Find passages of the organisation's policies for a query, best first, as they stand in
+        the documents."""
+        asker = self._asker(context, country, role)
+        work = asking.search(self._workspace, query, asker, k=k)
+        evidence, _ = await report_errors(work)
+        return PolicyPassages(passages=list(map(policy_passage, evidence.hits)))
 
     async def get_document(
         self,
-        context: Asked,
+        context: ToolContext,
         document: Annotated[
             str, Field(max_length=2_000, description="Its document_id or uri, as the others say.")
         ],
@@ -72,30 +77,44 @@ class Tools:
         country: Country = "",
         role: Role = "",
     ) -> PolicyText:
-        """One document of the organisation's policies, in parts of about 2,000 tokens."""
-        return await _told(self._document(document, part, _person(context, country, role)))
+        """Return one document of the organisation's policies, in parts of about 2,000 tokens."""
+        asker = self._asker(context, country, role)
+        return await report_errors(self._document(document, part, asker))
+
+    def _asker(self, context: ToolContext, country: str, role: str) -> Person:
+        """Return who asks. Over standard input, facts that are left out are those that the session
+        gave before; over HTTP each request stands alone, and the account has them."""
+        if isinstance(context.request_context.request, Request):
+            return asker_of(context, country, role)
+        before = self._stated
+        country = country or before.country or ""
+        role = role or next(iter(before.roles), "")
+        self._stated = asker_of(context, country, role)
+        return self._stated
 
     async def _document(self, identity: str, part: int, person: Person) -> PolicyText:
-        found = library.document(self._workspace, identity, person)
-        parts = max(1, -(-len(found.text) // PART))
+        document = library.document(self._workspace, identity, person)
+        parts = max(1, -(-len(document.text) // PART))
         if part > parts:
             raise BadRequest(f"The document has {parts} parts.", hint=f"1 to {parts}.")
         start = (part - 1) * PART
         return PolicyText(
-            document_id=found.id,
-            title=found.title,
-            uri=found.uri,
-            text=_linked(found.text[start : start + PART], start, found.annotations),
+            document_id=document.id,
+            title=document.title,
+            uri=document.uri,
+            text=with_markdown_links(
+                document.text[start : start + PART], start, document.annotations
+            ),
             part=part,
             parts=parts,
-            countries=list(found.countries),
-            in_force_from=_iso(found.effective_from),
-            in_force_to=_iso(found.effective_to),
+            countries=list(document.countries),
+            in_force_from=iso_or_empty(document.effective_from),
+            in_force_to=iso_or_empty(document.effective_to),
         )
 
 
-async def _told(work: Awaitable[T]) -> T:
-    """What goes wrong as a sentence that a model can act on; nothing of what nobody foresaw."""
+async def report_errors(work: Awaitable[T]) -> T:
+    """Turn errors into messages that a model can act on; unexpected errors reveal nothing."""
     try:
         return await work
     except OmbudError as error:
@@ -104,19 +123,19 @@ async def _told(work: Awaitable[T]) -> T:
         raise ToolError("Something went wrong on the server.") from error
 
 
-def _person(context: Asked, country: str, role: str) -> Person:
-    """Who has signed in, else as the assistant says; over standard input as it says too, for it
-    was started by whoever may do everything here."""
-    said = Person(country=country.strip().upper()[:2] or None, roles=(role,) if role else ())
+def asker_of(context: ToolContext, country: str, role: str) -> Person:
+    """Return the signed-in person, or else the facts that the assistant gives. Over standard input
+    they are trusted, because whoever started the server may do everything."""
+    claimed = Person(country=country.strip().upper()[:2] or None, roles=(role,) if role else ())
     request = context.request_context.request
     if not isinstance(request, Request):
-        return said
+        return claimed
     caller = callers.caller_of(request.scope)
-    given = [name for name in ("country", "roles") if getattr(said, name)]
-    return caller.person(said, given)
+    stated_fields = [name for name in ("country", "roles") if getattr(claimed, name)]
+    return caller.person(claimed, stated_fields)
 
 
-def _day(text: str) -> date | None:
+def parse_day(text: str) -> date | None:
     if not text:
         return None
     try:
@@ -125,16 +144,16 @@ def _day(text: str) -> date | None:
         raise ToolError("as_of is no day: such as 2026-01-31.") from wrong
 
 
-def _iso(day: date | None) -> str:
+def iso_or_empty(day: date | None) -> str:
     return day.isoformat() if day else ""
 
 
-def _linked(text: str, start: int, annotations: Sequence[Annotation]) -> str:
-    """Words of a document as they stand there, its links as Markdown."""
+def with_markdown_links(text: str, start: int, annotations: Sequence[Annotation]) -> str:
+    """Return a document's text with its links as Markdown."""
     return with_links(text, start, annotations, escape=str)
 
 
-def _answer(answer: Answer) -> PolicyAnswer:
+def policy_answer(answer: Answer) -> PolicyAnswer:
     cited: list[CitedSentence] = []
     for number, one in enumerate(answer.citations, start=1):
         cited.append(
@@ -153,18 +172,18 @@ def _answer(answer: Answer) -> PolicyAnswer:
         outcome=answer.outcome,
         action=answer.action,
         citations=cited,
-        contacts=list(map(_contact, answer.contacts)),
+        contacts=list(map(contact_line, answer.contacts)),
         suggestions=list(answer.suggestions),
     )
 
 
-def _contact(contact: Contact) -> str:
+def contact_line(contact: Contact) -> str:
     return ", ".join(part for part in (contact.name, contact.mail, contact.phone) if part)
 
 
-def _passage(hit: Hit) -> PolicyPassage:
+def policy_passage(hit: Hit) -> PolicyPassage:
     chunk = hit.chunk
-    text = _linked(chunk.text, chunk.start, chunk.annotations)
+    text = with_markdown_links(chunk.text, chunk.start, chunk.annotations)
     return PolicyPassage(
         document_id=chunk.document_id,
         title=chunk.title,
@@ -172,6 +191,6 @@ def _passage(hit: Hit) -> PolicyPassage:
         headings=list(chunk.trail),
         text="\n".join(filter(None, (chunk.header, text))),
         score=round(hit.score, 4),
-        in_force_from=_iso(chunk.effective_from),
-        in_force_to=_iso(chunk.effective_to),
+        in_force_from=iso_or_empty(chunk.effective_from),
+        in_force_to=iso_or_empty(chunk.effective_to),
     )

@@ -1,1 +1,1 @@
-"""The OpenAI-compatible endpoint: any client that speaks it can ask."""
+"""The OpenAI-compatible endpoint."""

@@ -1,5 +1,5 @@
-"""What clients ask a model for besides answers: a title for the list of chats, tags, questions that
-could follow. The documents know nothing of that, so it is told from the chat itself."""
+"""Requests of Open WebUI that are not questions: a chat title, tags, follow-ups. They are answered
+from the chat alone, not from the documents."""
 
 import json
 import re
@@ -8,31 +8,31 @@ from collections.abc import Sequence
 from ombud.channels.openai.shapes import ChatMessage
 
 TASK = "### Task:"
-"""How such a message of Open WebUI begins."""
+"""Prefix of such a message."""
 _HISTORY = re.compile(r"<chat_history>\s*(?:USER:\s*)?(.*?)(?:\n|</chat_history>)", re.DOTALL)
 LONGEST_TITLE = 60
 
 
 def task_reply(messages: Sequence[ChatMessage]) -> str:
-    """Empty for a message of a person."""
-    asked = messages[-1].text()
-    if not asked.startswith(TASK):
+    """Reply to a task; empty for a message of a person."""
+    text = messages[-1].text()
+    if not text.startswith(TASK):
         return ""
-    wanted = asked.casefold()
-    if '"follow_ups"' in wanted:
+    lowered = text.casefold()
+    if '"follow_ups"' in lowered:
         return json.dumps({"follow_ups": []})
-    if '"tags"' in wanted:
+    if '"tags"' in lowered:
         return json.dumps({"tags": []})
-    if '"queries"' in wanted:
+    if '"queries"' in lowered:
         return json.dumps({"queries": []})
-    if '"title"' in wanted:
-        return json.dumps({"title": _title(asked)}, ensure_ascii=False)
+    if '"title"' in lowered:
+        return json.dumps({"title": chat_title(text)}, ensure_ascii=False)
     return "{}"
 
 
-def _title(asked: str) -> str:
-    said = _HISTORY.search(asked)
-    words = " ".join(said[1].split()) if said else ""
+def chat_title(text: str) -> str:
+    history = _HISTORY.search(text)
+    words = " ".join(history[1].split()) if history else ""
     if len(words) > LONGEST_TITLE:
         words = words[:LONGEST_TITLE].rpartition(" ")[0] or words[:LONGEST_TITLE]
     return words or "Conversation"

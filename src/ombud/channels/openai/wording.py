@@ -1,4 +1,4 @@
-"""An answer as the text of a message, with its citations as annotations."""
+"""Formats an answer as a message, with its citations as annotations."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _MARK = re.compile(r"\[(\d{1,3})\]")
 
 
 def message_text(answer: Answer) -> str:
-    """The answer, what can be asked instead, and whom to turn to where the answer sends there."""
+    """Return the answer with its suggestions or contacts, where its action needs them."""
     parts = [answer.text]
     if (
         answer.suggestions
@@ -20,18 +20,19 @@ def message_text(answer: Answer) -> str:
     ):
         parts.append("\n".join(f"- {one}" for one in answer.suggestions))
     if answer.contacts and answer.action in ("contact", "handoff"):
-        parts.append("\n".join(_contact(one) for one in answer.contacts))
+        parts.append("\n".join(contact_line(one) for one in answer.contacts))
     return "\n\n".join(parts)
 
 
-def _contact(contact: Contact) -> str:
+def contact_line(contact: Contact) -> str:
     reached = [part for part in (contact.mail, contact.phone) if part]
     return f"- {contact.name}" + (f": {', '.join(reached)}" if reached else "")
 
 
 def annotations(text: str, answer: Answer, person: Person, base: str) -> list[dict[str, Any]]:
-    """One for each marker in the text: where it stands, and the page with the passage marked."""
-    found: list[dict[str, Any]] = []
+    """Return one annotation for each citation marker: its place in the text and a link to the
+    highlighted passage."""
+    marks: list[dict[str, Any]] = []
     for mark in _MARK.finditer(text):
         number = int(mark[1])
         if not 1 <= number <= len(answer.citations):
@@ -43,12 +44,13 @@ def annotations(text: str, answer: Answer, person: Person, base: str) -> list[di
             "url": address(citation, person, base),
             "title": citation.title,
         }
-        found.append({"type": "url_citation", "url_citation": cited})
-    return found
+        marks.append({"type": "url_citation", "url_citation": cited})
+    return marks
 
 
 def address(citation: Citation, person: Person, base: str) -> str:
-    """base: of this server, without a slash at its end."""
+    """Return the link to a cited passage. base: address of this server, without a trailing
+    slash."""
     values = [
         ("digest", citation.version),
         ("start", str(citation.start)),
@@ -63,15 +65,15 @@ def address(citation: Citation, person: Person, base: str) -> str:
 
 
 class GrowingText:
-    """Claims as they come, and at the end what is still missing of the answer."""
+    """Text of a streamed answer: claims as they are proven, then the rest."""
 
     def __init__(self) -> None:
-        self.told = ""
+        self.sent = ""
         self._claims = 0
         self._seen: list[Citation] = []
 
     def claim(self, index: int, text: str, citations: Sequence[Citation]) -> str:
-        """What to send for this claim; empty where it changes one that was sent."""
+        """Return the text to send for a claim; empty if it replaces one that was sent."""
         if index != self._claims:
             return ""
         self._claims += 1
@@ -83,14 +85,14 @@ class GrowingText:
         marked = text.rstrip()
         gap = "\n\n" if marked.endswith("|") else " "
         whole = marked + gap + "".join(f"[{number}]" for number in numbers)
-        piece = f"\n\n{whole}" if self.told else whole
-        self.told += piece
+        piece = f"\n\n{whole}" if self.sent else whole
+        self.sent += piece
         return piece
 
     def rest(self, text: str) -> str:
-        """What is missing; where the answer became another one than was told, all of it again."""
-        piece = text[len(self.told) :]
-        if not text.startswith(self.told):
+        """Return the missing rest of the answer, or all of it if it differs from what was sent."""
+        piece = text[len(self.sent) :]
+        if not text.startswith(self.sent):
             piece = "\n\n".join(("", "---", text))
-        self.told += piece
+        self.sent += piece
         return piece

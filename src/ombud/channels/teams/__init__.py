@@ -1,1 +1,1 @@
-"""Microsoft Teams, by the Microsoft 365 Agents SDK."""
+"""Microsoft Teams, with the Microsoft 365 Agents SDK."""

@@ -1,4 +1,4 @@
-"""`/api/messages`, where the channel is switched on."""
+"""`/api/messages`, if the Teams channel is enabled."""
 
 from typing import TYPE_CHECKING
 
@@ -23,15 +23,14 @@ async def receive(request: Request) -> Response:
 
 
 def opened(workspace: Workspace, places: AskingPlaces) -> "TeamsChannel | None":
-    """None where it is not switched on. places: for questions that are answered at the same time.
-    Raises SetupError where the extra is missing or the settings do not go together."""
+    """Open the channel; None if it is disabled. places: limits concurrent questions. Raises
+    SetupError if the extra is missing or settings contradict each other."""
     if not workspace.settings.teams.enabled:
         return None
     try:
         from ombud.channels.teams.connecting import open_channel
-        from ombud.channels.teams.talking import TeamsAgent
     except ModuleNotFoundError as missing:
         raise SetupError(
             "Teams needs packages that are not installed.", hint="pip install 'ombud[teams]'"
         ) from missing
-    return open_channel(workspace, TeamsAgent(workspace, places))
+    return open_channel(workspace, places)

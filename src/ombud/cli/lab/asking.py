@@ -1,7 +1,7 @@
-"""The verbs of `ombud lab` that ask a target: run, sweep."""
+"""`ombud lab run`, and what others share that ask a target."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +14,33 @@ from ombud.cli.console import (
     plan_values,
     print_json,
     progress,
-    write_file,
 )
 from ombud.cli.lab.json_output import run_json
-from ombud.cli.lab.judging import judge_of, lab_workspace
+from ombud.cli.lab.judging import lab_workspace
+from ombud.cli.lab.scoring import score_again, score_ranked
 from ombud.cli.lab.target import complete, frozen_target, instruments, target_of
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.charts import Point
-    from ombud.lab import RecordedRun, RunOptions, SweepPoint, Target
+    from ombud.lab import RecordedRun, RunOptions, Target
     from ombud.types import Case
 
-DATASET = typer.Argument(help="Cases: a .jsonl or .csv file, a folder of them, or a BEIR folder.")
+DATASET_HELP = (
+    "Cases: a .jsonl, .csv or .json file (of RAGAS, LangSmith, Langfuse, Phoenix, too), a "
+    "folder of them, or a BEIR or TREC folder."
+)
+COLUMNS = typer.Option(
+    "",
+    "--columns",
+    help="Where things stand in a row of another tool, such as question=query,answer=gold; a "
+    "header of a CSV, or a path into a record.",
+)
+DATASET = typer.Argument(help=DATASET_HELP)
 TARGET = typer.Option(
-    "local", "--target", help="What is asked: `local`, this workspace, or the address of a server."
+    "local",
+    "--target",
+    help="What is asked: `local`, this workspace; the address of an ombud; or any other system: "
+    "module:function, the address of [target] in ombud.toml, or a .toml file with such a table.",
 )
 PLAN = typer.Option(
     [], "--plan", metavar="KEY=VALUE", help="Change a knob for every case; may be repeated."
@@ -42,13 +54,22 @@ SEED = typer.Option(0, "--seed", help="Which ones.")
 TAGS = typer.Option(
     [], "--tag", help="Cases with this tag only; may be repeated: with any of them."
 )
+RANKINGS = typer.Option(
+    None,
+    "--rankings",
+    help="Ask nothing: score a TREC run of any system; DATASET holds the qrels, TREC or BEIR.",
+)
 CONCURRENCY = typer.Option(4, "--concurrency", min=1, max=256, help="Cases asked at the same time.")
+LEAD = typer.Option(
+    "", "--lead", help="The metric of figures and order; empty = the judged composite, or a share."
+)
 SECONDS = typer.Option(120.0, "--seconds", min=0.001, help="Longest time for one case.")
 
 
 def run(
-    dataset: Path = DATASET,
+    dataset: Path | None = typer.Argument(None, help=DATASET_HELP),
     target: str = TARGET,
+    columns: str = COLUMNS,
     plan: list[str] = PLAN,
     metrics: str = METRICS,
     name: str = typer.Option("", "--name", help="How the run is called; empty = as the dataset."),
@@ -62,6 +83,13 @@ def run(
     triage: bool = typer.Option(
         True, "--triage/--no-triage", help="With --evidence: look at the message first."
     ),
+    rescore: str = typer.Option(
+        "",
+        "--rescore",
+        metavar="RUN",
+        help="Ask nothing: score the stored answers of this run again, or in further --metrics.",
+    ),
+    rankings: Path | None = RANKINGS,
     concurrency: int = CONCURRENCY,
     seconds: float = SECONDS,
     as_json: bool = JSON,
@@ -71,118 +99,93 @@ def run(
     goes on."""
     del home
     with errors_said(as_json):
-        from ombud.lab import run_cases, usual_metrics
+        from ombud.app import asker_for, judge_of
+        from ombud.errors import BadRequest
+        from ombud.lab import SystemTarget, run_cases, usual_metrics
 
+        if rescore:
+            score_again(rescore, metrics, as_json)
+            return
+        if dataset is None:
+            raise BadRequest("Which cases?", hint="Name a file of cases, or --rescore RUN.")
+        if rankings:
+            score_ranked(dataset, rankings, metrics, as_json)
+            return
         workspace = lab_workspace()
-        cases, notes = chosen_cases(dataset, split, sample, seed, tags)
+        cases, notes = draw_cases(
+            tagged_cases(dataset, tags, columns), dataset, split, sample, seed
+        )
         with progress(not as_json) as on_progress:
             named = target_of(workspace, target, seconds, on_progress)
             asked: Target = named
             if evidence:
                 asked = frozen_target(named, evidence, cases, triage=triage)
-                notes = (
-                    *notes,
-                    f"Answered from the evidence in {evidence.name}, not from a search.",
-                )
+                notes += (f"Answered from the evidence in {evidence.name}, not from a search.",)
             options = run_options(
                 dataset,
                 name=name,
                 split=split,
-                metrics=metrics or usual_metrics(cases),
+                metrics=metrics
+                or usual_metrics(cases, of_ombud=not isinstance(named, SystemTarget)),
                 plan=plan,
                 notes=notes,
                 concurrency=concurrency,
                 seconds=seconds,
             )
-            tools = instruments(workspace, asked, options.metrics)
+            if target == "local" and not evidence:
+                _check_documents(workspace, plan_values(list(plan)))
             work = run_cases(
                 cases,
                 asked,
                 workspace.store,
                 options,
-                instruments=tools,
+                instruments=instruments(workspace, asked, options.metrics),
                 on_progress=on_progress,
                 judge_of=judge_of(workspace, options.metrics),
+                asker=asker_for(workspace, cases),
             )
             made = complete(work, named)
-        _say_run(workspace, made.id, as_json)
+        say_run(workspace, made.id, as_json)
 
 
-def sweep(
-    dataset: Path = DATASET,
-    axes: list[str] = typer.Argument(
-        help="Such as plan.k=3,5,7,10 plan.mode=sparse,hybrid index.chunk_tokens=128,256."
-    ),
-    target: str = TARGET,
-    plan: list[str] = PLAN,
-    metrics: str = METRICS,
-    name: str = typer.Option("", "--name", help="How the study is called; empty = as the dataset."),
-    split: str = typer.Option("dev", "--split", help="dev, test, sealed, or open: dev and test."),
-    sample: float = SAMPLE,
-    seed: int = SEED,
-    concurrency: int = CONCURRENCY,
-    seconds: float = SECONDS,
-    timed: int = typer.Option(
-        10, "--timed", min=0, help="Cases on which the cells are timed, in turn; 0 = no times."
-    ),
-    plot: Path | None = typer.Option(
-        None, "--plot", help="Where the plot goes; empty = .ombud/lab/STUDY.svg."
-    ),
-    as_json: bool = JSON,
-    home: Path | None = HOME,
-) -> None:
-    """Every combination of some settings, a run each: one table, one plot of quality against time,
-    which is measured in turn."""
-    del home
-    with errors_said(as_json):
-        from ombud.lab import parse_grid, read_run, usual_metrics
-        from ombud.lab import run_sweep as run_all
+def _check_documents(workspace: "Workspace", plan: Mapping[str, Any]) -> None:
+    """Raise SetupError where ombud would answer without a document, unless that is what the plan
+    measures."""
+    from ombud.errors import SetupError
+    from ombud.index import blocking
 
-        workspace = lab_workspace()
-        cells = parse_grid(axes)
-        cases, notes = chosen_cases(dataset, split, sample, seed)
-        with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, seconds, on_progress)
-            options = run_options(
-                dataset,
-                name=name,
-                split=split,
-                metrics=metrics or usual_metrics(cases),
-                plan=plan,
-                notes=notes,
-                concurrency=concurrency,
-                seconds=seconds,
-                study=True,
-            )
-            work = run_all(
-                cells,
-                cases,
-                asked,
-                workspace.store,
-                options,
-                embed=instruments(workspace, asked, options.metrics).embed,
-                on_progress=on_progress,
-                timed=timed,
-            )
-            runs = complete(work, asked)
-        recorded = [read_run(workspace.store, made.id) for made in runs]
-        where = plot or workspace.data / "lab" / f"{options.study}.svg"
-        _say_sweep(cells, recorded, str(options.metrics[0]), where, as_json)
+    if plan.get("k") != 0 and not any(blocking(workspace.engine.documents()).values()):
+        raise SetupError(
+            "Without --target ombud itself is measured, and this workspace has no documents.",
+            hint="Name your system: --target module:function, or the address of [target]. To "
+            "measure ombud, index documents first: `ombud sync FOLDER`.",
+        )
 
 
 def chosen_cases(
-    dataset: Path, split: str, share: float, seed: int, tags: Sequence[str] = ()
+    dataset: Path,
+    split: str,
+    share: float,
+    seed: int,
+    tags: Sequence[str] = (),
 ) -> tuple[tuple["Case", ...], tuple[str, ...]]:
+    return draw_cases(tagged_cases(dataset, tags), dataset, split, share, seed)
+
+
+def draw_cases(
+    whole: "Sequence[Case]", dataset: Path, split: str, share: float, seed: int
+) -> tuple[tuple["Case", ...], tuple[str, ...]]:
+    """Draw the cases of a split, or a share of them, with notes on them."""
     from ombud.errors import LabError
     from ombud.lab import (
+        OPEN,
         contaminated,
         contamination_note,
         draw_sample,
-        read_cases,
         select_split,
+        split_of,
     )
 
-    whole = _tagged(read_cases(dataset), tags)
     chosen = select_split(whole, split)
     if not chosen:
         raise LabError(
@@ -191,6 +194,13 @@ def chosen_cases(
         )
     note = contamination_note(contaminated(whole), chosen)
     notes = (note,) if note else ()
+    sealed = sum(split_of(case.id) == "sealed" for case in whole)
+    if sealed and split == OPEN:
+        notes = (
+            *notes,
+            f"{sealed} of {len(whole)} cases are sealed and left out; `--split sealed` asks them, "
+            "on the day of a release.",
+        )
     if share == 1:
         return chosen, notes
     drawn = draw_sample(chosen, share, seed)
@@ -198,7 +208,7 @@ def chosen_cases(
 
 
 def _where_cases_are(cases: "Sequence[Case]") -> str:
-    """Which splits hold the cases, and how one gets a case into another."""
+    """Tell which splits hold the cases, and how one gets a case into another."""
     from ombud.lab import split_of
 
     if not cases:
@@ -208,10 +218,12 @@ def _where_cases_are(cases: "Sequence[Case]") -> str:
     return f"There are {told}. The split of a case follows from its id: rename a case to move it."
 
 
-def _tagged(cases: "Sequence[Case]", tags: Sequence[str]) -> "Sequence[Case]":
-    """Those with any of the tags; all without tags."""
+def tagged_cases(dataset: Path, tags: Sequence[str], columns: str = "") -> "Sequence[Case]":
+    """Read the cases with any of the tags; all without tags."""
     from ombud.errors import LabError
+    from ombud.lab import parse_columns, read_cases
 
+    cases = read_cases(dataset, parse_columns(columns))
     chosen = [case for case in cases if not tags or set(tags) & set(case.tags)]
     if not chosen:
         known = sorted({tag for case in cases for tag in case.tags})
@@ -252,24 +264,22 @@ def run_options(
     )
 
 
-def _say_run(workspace: "Workspace", run_id: str, as_json: bool) -> None:
-    from ombud.cli.printing.tables import closing, summary_table
-    from ombud.lab import read_run
+def say_run(workspace: "Workspace", run_id: str, as_json: bool) -> None:
+    from ombud.cli.printing.terminal import open_page
+    from ombud.lab import closing, figures_table, read_run
 
     recorded = read_run(workspace.store, run_id)
     if as_json:
         print_json(run_json(recorded))
         return
-    made = recorded.run
-    print(f"{len(recorded.cases)} cases of {made.dataset} ({made.split}), target {made.target}")
-    for note in (*made.notes, *short_rankings(recorded)):
-        print(f"Note: {note}")
-    print()
-    print(summary_table(recorded.summary(["overall"])))
-    print()
-    print(closing(recorded))
+    made, page = recorded.run, open_page()
+    page.line(f"{len(recorded.cases)} cases of {made.dataset} ({made.split}), target {made.target}")
+    for note in (*made.notes, *short_rankings(recorded), *other_names(recorded)):
+        page.line(f"Note: {note}")
+    page.markdown("\n" + figures_table([("", line) for line in recorded.summary(["overall"])]))
+    page.markdown("\n" + closing(recorded))
     verbs = f"`ombud lab show {made.id}`, `ombud lab report {made.id} --html report.html`"
-    print(f"\nRun {made.id} ({made.name}): {verbs}.")
+    page.line(f"\nRun {made.id} ({made.name}): {verbs}.")
 
 
 def short_rankings(recorded: "RecordedRun") -> list[str]:
@@ -289,77 +299,16 @@ def short_rankings(recorded: "RecordedRun") -> list[str]:
     return [f"{', '.join(cut)}: only {k} passages come back (plan.k)."] if cut else []
 
 
-def _say_sweep(
-    cells: Any, recorded: Sequence["RecordedRun"], metric: str, where: Path, as_json: bool
-) -> None:
-    from ombud.charts import draw_scatter
-    from ombud.lab import sweep_points
-
-    placed = sweep_points(cells, recorded, metric)
-    title = f"{metric} against time"
-    write_file(
-        where, draw_scatter(title, ("median seconds a case, in turn", metric), _dots(placed))
-    )
-    if as_json:
-        listed: list[dict[str, Any]] = []
-        for point, run in zip(placed, recorded, strict=True):
-            listed.append({**run_json(run), "cell": dict(point.cell), "front": point.front})
-        print_json({"metric": metric, "plot": str(where), "cells": listed})
-        return
-    print(_sweep_table(placed, recorded, metric))
-    front = f"* on the Pareto front of {metric} and time, measured in turn."
-    print(f"\n{front if any(point.seconds for point in placed) else 'No times.'} Plot: {where}")
-    ids = ", ".join(run.run.id for run in recorded)
-    print(f"To test a difference: `ombud lab compare RUN RUN`, of {ids}.")
-
-
-def _dots(placed: Sequence["SweepPoint"]) -> list["Point"]:
-    """The cells that have both a quality and a latency."""
-    from ombud.charts import Point
-    from ombud.lab import cell_label
-
-    dots: list[Point] = []
-    for point in placed:
-        quality = point.quality
-        if point.seconds is not None and quality.value is not None:
-            dots.append(
-                Point(
-                    cell_label(point.cell),
-                    point.seconds,
-                    quality.value,
-                    low=quality.low,
-                    high=quality.high,
-                    front=point.front,
-                )
-            )
-    return dots
-
-
-def _sweep_table(
-    placed: Sequence["SweepPoint"], recorded: Sequence["RecordedRun"], metric: str
-) -> str:
-    from ombud.cli.printing.tables import between, figure, table
-    from ombud.lab import cell_label
-
-    others = [name for name in recorded[0].metrics if name not in {metric, "latency"}]
-    rows: list[tuple[str, ...]] = []
-    for point, run in zip(placed, recorded, strict=True):
-        quality = point.quality
-        rows.append(
-            (
-                cell_label(point.cell),
-                "*" if point.front else "",
-                figure(quality.value),
-                between(quality.low, quality.high),
-                f"{quality.valid}/{quality.total}",
-                *(figure(_mean(run, name)) for name in others),
-                figure(point.seconds),
-            )
-        )
-    return table(("setting", "front", metric, "95 %", "n", *others, "seconds"), rows)
-
-
-def _mean(recorded: "RecordedRun", metric: str) -> float | None:
-    from ombud.lab import mean
-
-    return mean([score.value for score in recorded.values(metric).values()], repeats=1).value
+def other_names(recorded: "RecordedRun") -> list[str]:
+    """Say when a system names documents otherwise than the cases do: then nothing looks found."""
+    given = {
+        hit.chunk.uri for seen in recorded.observations for hit in seen.hits or () if seen.lacks
+    }
+    wanted = {item.document for case in recorded.cases for item in case.evidence}
+    given.discard("")
+    if not given or not wanted or given & wanted:
+        return []
+    return [
+        f"no id that the target gave (such as `{min(given)}`) is a document of the cases (such as "
+        f"`{min(wanted)}`): nothing can count as found until both use the same names."
+    ]

@@ -1,19 +1,10 @@
-"""`ombud lab calibrate`: from which confidence on to answer."""
+"""`ombud lab tune --confidence`: from which confidence on to answer."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ombud.cli.console import HOME, JSON, errors_said, print_json, progress, write_file
-from ombud.cli.lab.asking import (
-    CONCURRENCY,
-    DATASET,
-    SECONDS,
-    TARGET,
-    chosen_cases,
-    run_options,
-)
+from ombud.cli.console import print_json, progress, write_file
+from ombud.cli.lab.asking import chosen_cases, run_options
 from ombud.cli.lab.judging import lab_workspace
 from ombud.cli.lab.target import complete, instruments, target_of
 
@@ -21,72 +12,70 @@ if TYPE_CHECKING:
     from ombud.lab import Risk
 
 
-def calibrate(
-    dataset: Path = DATASET,
-    target: str = TARGET,
-    most: float | None = typer.Option(
-        None,
-        "--at-most",
-        min=0,
-        max=1,
-        help="Largest share of answers to questions that the documents do not answer.",
-    ),
-    concurrency: int = CONCURRENCY,
-    seconds: float = SECONDS,
-    plot: Path | None = typer.Option(
-        None, "--plot", help="Where the plot goes; empty = .ombud/lab/calibrate-DATASET.svg."
-    ),
-    as_json: bool = JSON,
-    home: Path | None = HOME,
+def choose_confidence(
+    dataset: Path,
+    target: str,
+    most: float | None,
+    plot: Path | None,
+    *,
+    concurrency: int,
+    seconds: float,
+    as_json: bool,
 ) -> None:
-    """The least confidence to answer: chosen on the dev split, its risk and coverage shown on the
+    """Choose the least confidence to answer on the dev split, and show its risk and coverage on the
     test split."""
-    del home
-    with errors_said(as_json):
-        from ombud.lab import decisions, read_run, run_cases, undecided
+    from ombud.lab import decisions, read_run, run_cases, undecided
 
-        workspace = lab_workspace()
-        found = []
-        aside = 0
-        with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, seconds, on_progress)
-            for split in ("dev", "test"):
-                cases, notes = chosen_cases(dataset, split, 1.0, 0)
-                wanted = [case for case in cases if case.expect in {"answer", "deny"}]
-                options = run_options(
-                    dataset,
-                    name=f"calibrate {dataset.stem}",
-                    split=split,
-                    metrics="outcome_accuracy,citation_recall",
-                    plan=["abstain=0"],
-                    notes=notes,
-                    concurrency=concurrency,
-                    seconds=seconds,
-                )
-                tools = instruments(workspace, asked, options.metrics)
-                work = run_cases(
-                    wanted,
-                    asked,
-                    workspace.store,
-                    options,
-                    instruments=tools,
-                    on_progress=on_progress,
-                    reuse=True,
-                )
-                made = complete(work, asked)
-                observed = read_run(workspace.store, made.id).observations
-                found.append(decisions(observed))
-                aside += undecided(observed)
-        where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
-        _say_risk(found[0], found[1], most, where, as_json)
-        if aside and not as_json:
-            print(f"{aside} answers were given without a search; no threshold changes them.")
+    workspace = lab_workspace()
+    found = []
+    aside = 0
+    with progress(not as_json) as on_progress:
+        asked = target_of(workspace, target, seconds, on_progress)
+        for split in ("dev", "test"):
+            cases, notes = chosen_cases(dataset, split, 1.0, 0)
+            wanted = [case for case in cases if case.expect in {"answer", "deny"}]
+            options = run_options(
+                dataset,
+                name=f"calibrate {dataset.stem}",
+                split=split,
+                metrics="outcome_accuracy,citation_recall",
+                plan=["abstain=0"],
+                notes=notes,
+                concurrency=concurrency,
+                seconds=seconds,
+            )
+            tools = instruments(workspace, asked, options.metrics)
+            work = run_cases(
+                wanted,
+                asked,
+                workspace.store,
+                options,
+                instruments=tools,
+                on_progress=on_progress,
+                reuse=True,
+            )
+            made = complete(work, asked)
+            observed = read_run(workspace.store, made.id).observations
+            found.append(decisions(observed))
+            aside += undecided(observed)
+    where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
+    _say_risk(found[0], found[1], most, where, as_json)
+    if aside and not as_json:
+        print(f"{aside} answers were given without a search; no threshold changes them.")
 
 
 def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: bool) -> None:
-    from ombud.charts import Series, draw_lines
-    from ombud.cli.printing.tables import between, figure, table
-    from ombud.lab import choose_threshold, decision_accuracy, risk_area, risk_coverage
+    from ombud.cli.printing.terminal import open_page
+    from ombud.lab import (
+        Series,
+        choose_threshold,
+        decision_accuracy,
+        draw_lines,
+        interval_words,
+        markdown_table,
+        risk_area,
+        risk_coverage,
+    )
 
     at = choose_threshold(dev, most)
     rows = risk_coverage(test)
@@ -113,23 +102,25 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
         return
     cells: list[tuple[str, ...]] = []
     for row in rows:
+        risk, wrong = row.unanswerable, row.wrong
         cells.append(
             (
                 f"{row.coverage:.0%}",
-                figure(row.threshold),
-                figure(row.unanswerable.value),
-                between(row.unanswerable.low, row.unanswerable.high),
-                figure(row.wrong.value),
-                str(row.wrong.total),
+                f"{row.threshold:.3f}",
+                "" if risk.value is None else f"{risk.value:.1%}",
+                interval_words(risk, "0-1"),
+                "" if wrong.value is None else f"{wrong.value:.1%}",
+                str(wrong.total),
             )
         )
-    print(table(RISK_HEAD, cells))
+    page = open_page()
+    page.markdown(markdown_table(RISK_HEAD, cells))
     area = f"{risk_area(test):.3f} (test split, {len(test)} questions)"
-    print(f"\nArea under the risk-coverage curve: {area}.")
-    print(f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}.")
-    accuracy = f"{figure(right.value)} ({between(right.low, right.high)})"
-    print(f"On test it answers {kept:.0%} and decides {accuracy} rightly. In ombud.toml:")
-    print(f"\n[plan]\nabstain = {at:g}")
+    page.line(f"\nArea under the risk-coverage curve: {area}.")
+    page.line(f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}.")
+    accuracy = f"{right.value:.1%} ({interval_words(right, '0-1')})"
+    page.line(f"On test it answers {kept:.0%} and decides {accuracy} rightly. In ombud.toml:")
+    page.line(f"\n[plan]\nabstain = {at:g}")
 
 
 RISK_HEAD = (

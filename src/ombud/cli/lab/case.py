@@ -1,7 +1,7 @@
 """One case of a run, whole: what was asked, searched, ranked, said and scored."""
 
 from collections.abc import Iterator, Sequence
-from textwrap import indent, shorten
+from textwrap import fill, indent, shorten
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ def _asked(seen: "Observation") -> Iterator[str]:
     yield f"{case.id}: {case.question}"
     for turn in case.history:
         yield f"  before that, {turn.role}: {turn.content}"
+    if case.goal:
+        yield f"  wants {case.goal.wanted}"
+    for earlier in seen.turns[:-1]:
+        yield f"  user: {earlier.question}\n  assistant: {earlier.answer.text}"
+    for last in seen.turns[1:][-1:]:
+        yield f"  user: {last.question}"
     as_of = f" as of {case.as_of}" if case.as_of else ""
     yield f"  {case.type}, to {case.expect}; asked by {person}{as_of}"
     for reference in case.references:
@@ -84,3 +90,5 @@ def _scored(scores: Sequence["Score"]) -> Iterator[str]:
         value = f"none ({score.reason})" if score.value is None else f"{score.value:.4f}"
         by = f"  by {score.by}" if score.by else ""
         yield f"  {score.metric:<22} {value}{by}"
+        if score.by and score.value is not None and score.reason:
+            yield indent(fill(score.reason, 92), "      ")

@@ -1,7 +1,7 @@
 """Runs and comparisons as JSON, for programs."""
 
-import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 def run_json(recorded: "RecordedRun") -> dict[str, Any]:
     """A run with its figures, for programs."""
-    from ombud.cli.printing.tables import judging_json
-    from ombud.lab import LOSSES
+    from ombud.lab import LOSSES, judging_summary
 
-    lost = [seen.lost for seen in recorded.observations]
+    # Of another system nobody can say where its evidence was lost.
+    lost = [seen.lost for seen in recorded.observations if not seen.lacks]
     failed = {seen.case.id: seen.error for seen in recorded.observations if seen.error}
     return {
         "run": recorded.run.model_dump(mode="json"),
         "metrics": list(map(_line_json, recorded.summary())),
         "metrics_where_found": list(map(_line_json, recorded.where_found().summary(["overall"]))),
-        "lost": {what: lost.count(what) for what in LOSSES},
+        "lost": {what: lost.count(what) for what in LOSSES} if lost else {},
         "failed": failed,
-        "judging": judging_json(recorded),
+        "judging": judging_summary(recorded),
     }
 
 
@@ -41,41 +41,18 @@ def report_json(runs: "Sequence[RecordedRun]") -> dict[str, Any]:
 
 
 def _line_json(line: "MetricSummary") -> dict[str, Any]:
-    return {
-        "metric": line.metric,
-        "group": line.group,
-        "name": line.name,
-        "mean": line.mean.value,
-        "low": line.mean.low,
-        "high": line.mean.high,
-        "median": line.mean.median,
-        "valid": line.mean.valid,
-        "total": line.mean.total,
-        "reasons": line.reasons,
-    }
+    mean = asdict(line.mean)
+    about = {"metric": line.metric, "group": line.group, "name": line.name}
+    return {**about, "mean": mean.pop("value"), **mean, "reasons": line.reasons}
 
 
 def contrast_json(row: "Contrast") -> dict[str, Any]:
-    found = row.comparison
-    return {
-        "metric": row.metric,
-        "group": row.group,
-        "name": row.name,
-        "first": row.first,
-        "second": row.second,
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "p": found.p,
-        "p_holm": row.adjusted,
-        "p_mcnemar": row.mcnemar,
-        "effect": found.effect,
-        "detectable": found.detectable,
-        "pairs": found.pairs,
-        "only_first": row.lost,
-        "only_second": row.won,
-        "better": row.better,
-    }
+    found = asdict(row.comparison)
+    del found["error"], found["clusters"]
+    about = {"metric": row.metric, "group": row.group, "name": row.name}
+    means = {"first": row.first, "second": row.second}
+    tested = {"p_holm": row.adjusted, "p_mcnemar": row.mcnemar, "better": row.better}
+    return {**about, **means, **found, **tested, "only_first": row.lost, "only_second": row.won}
 
 
 def fall_json(fall: "Fall") -> dict[str, Any]:
@@ -96,8 +73,5 @@ def step_json(step: "Step") -> dict[str, Any]:
 
 
 def head_json(run: "Run") -> dict[str, Any]:
-    return json.loads(  # type: ignore[no-any-return]
-        run.model_dump_json(
-            include={"id", "name", "dataset", "split", "target", "digest", "started"}
-        )
-    )
+    named = {"id", "name", "dataset", "split", "target", "digest", "started"}
+    return run.model_dump(mode="json", include=named)

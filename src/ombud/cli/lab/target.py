@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import Embed, EvidenceTarget, FrozenTarget, Instruments, Metric, Target
+    from ombud.lab import EvidenceTarget, FrozenTarget, Instruments, Metric, Target
     from ombud.types import Case
 
 Result = TypeVar("Result")
@@ -19,15 +19,15 @@ def target_of(
     seconds: float = 120.0,
     on_progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> "EvidenceTarget":
-    """`local`, or the address of a server."""
+    """`local`, the address of an ombud, or another system: `module:function`, the address in the
+    [target] table of ombud.toml, or a TOML file with such a table."""
     from ombud.app import LocalTarget
-    from ombud.lab import RemoteTarget
+    from ombud.lab import RemoteTarget, find_system
 
-    return (
-        LocalTarget(workspace, on_progress)
-        if name == "local"
-        else RemoteTarget(name, seconds=seconds)
-    )
+    if name == "local":
+        return LocalTarget(workspace, on_progress)
+    system = find_system(name, workspace.settings.target, seconds=seconds)
+    return system or RemoteTarget(name, seconds=seconds)
 
 
 def frozen_target(
@@ -48,25 +48,22 @@ def complete(work: "Coroutine[Any, Any, Result]", target: "Target") -> "Result":
         try:
             return await work
         finally:
-            if isinstance(target, RemoteTarget):
+            if isinstance(target, RemoteTarget | SystemTarget):
                 await target.aclose()
 
-    from ombud.lab import RemoteTarget
+    from ombud.lab import RemoteTarget, SystemTarget
 
     return asyncio.run(both())
 
 
 def instruments(
-    workspace: "Workspace", target: "Target", metrics: "Sequence[Metric]"
+    workspace: "Workspace", target: "Target | None", metrics: "Sequence[Metric]"
 ) -> "Instruments":
     """Texts from the target; the workspace's embedder only where a metric needs vectors, for it
     takes a second."""
+    from ombud.app import embed_of
     from ombud.lab import Instruments
 
     alike = any(metric.name.startswith("semantic") for metric in metrics)
-    return Instruments(embed_of(workspace) if alike else None, target.text_of)
-
-
-def embed_of(workspace: "Workspace") -> "Embed | None":
-    embedder = workspace.embedder
-    return (lambda texts: embedder.embed(texts).tolist()) if embedder else None
+    text_of = target.text_of if target else None
+    return Instruments(embed_of(workspace) if alike else None, text_of)

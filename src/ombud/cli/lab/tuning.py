@@ -1,4 +1,4 @@
-"""`ombud lab tune`, `ablate` and `noise`: what to set, what each part is worth, what is noise."""
+"""`ombud lab tune` and `ablate`: what to set, and what each part is worth."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ombud.cli.console import HOME, JSON, errors_said, progress
+from ombud.cli.console import HOME, JSON, errors_said, progress, write_file
 from ombud.cli.lab.asking import (
     CONCURRENCY,
     DATASET,
@@ -16,14 +16,14 @@ from ombud.cli.lab.asking import (
     chosen_cases,
     run_options,
 )
-from ombud.cli.lab.judging import judge_of, lab_workspace
-from ombud.cli.lab.reading import RUN
-from ombud.cli.lab.target import complete, embed_of, target_of
-from ombud.cli.printing import tuning as say
+from ombud.cli.lab.calibrating import choose_confidence
+from ombud.cli.lab.judging import lab_workspace
+from ombud.cli.lab.target import complete, target_of
+from ombud.cli.lab.tuned import say_ablation, say_tuned
 
 if TYPE_CHECKING:
     from ombud.app import Workspace
-    from ombud.lab import Cell, RecordedRun, RunOptions, Target, Tuning
+    from ombud.lab import Cell, RunOptions, Target, Tuning
 
 OBJECTIVES = typer.Option(
     ["outcome_accuracy"],
@@ -33,29 +33,34 @@ OBJECTIVES = typer.Option(
 MORE = typer.Option("", "--metrics", help="Others to score and report beside the objectives.")
 LEFT_OUT = "quote_recall@5,citation_recall,outcome_accuracy"
 NAME = typer.Option("", "--name", help="How the study is called; empty = as verb and dataset.")
-SPLIT_BY = typer.Option(
-    "halves",
-    "--split-by",
-    help="halves: tune on dev, report test. nested: cross-validation over both.",
-)
 TIMED = typer.Option(
     20, "--timed", min=0, help="Test cases on which settings are timed in turn; 0 = no times."
 )
+HTML = typer.Option(None, "--html", help="Write what each part is worth as one page.")
 PLOT = typer.Option(None, "--plot", help="Where the front is drawn; empty = .ombud/lab/STUDY.svg.")
 OnProgress = Callable[[str, int, int], None]
 
 
 def tune(
     dataset: Path = DATASET,
-    axes: list[str] = typer.Argument(
-        help="Such as plan.k=3,5,8 plan.rrf_k=10..100..10 plan.weights.sparse=0..1 "
-        "plan.mode=sparse,hybrid."
+    axes: list[str] | None = typer.Argument(
+        None,
+        help="Such as plan.k=3,5,8 plan.pool=10..100..10 plan.weights.sparse=0..1 "
+        "plan.mode=sparse,hybrid.",
+    ),
+    confidence: bool = typer.Option(
+        False, "--confidence", help="In place of axes: from which confidence on to answer."
+    ),
+    most: float | None = typer.Option(
+        None,
+        "--at-most",
+        min=0,
+        max=1,
+        help="Of --confidence: largest share of answers that the documents do not hold.",
     ),
     objectives: list[str] = OBJECTIVES,
     metrics: str = MORE,
     trials: int = typer.Option(60, "--trials", min=1, help="Settings to try."),
-    split_by: str = SPLIT_BY,
-    folds: int = typer.Option(5, "--folds", min=2, max=20, help="Of --split-by nested."),
     timed: int = TIMED,
     name: str = NAME,
     seed: int = typer.Option(0, "--seed", help="Of what is proposed."),
@@ -71,11 +76,22 @@ def tune(
     Stopped in the middle, the same command goes on."""
     del home
     with errors_said(as_json):
-        from ombud.errors import UnknownName
-        from ombud.lab import Halves, parse_axes, tune_halves, tune_nested
+        from ombud.errors import BadRequest
+        from ombud.lab import Halves, parse_axes, tune_halves
 
-        if split_by not in {"halves", "nested"}:
-            raise UnknownName(f"Cases cannot be split by `{split_by}`.", hint="halves, or nested.")
+        if confidence:
+            choose_confidence(
+                dataset,
+                target,
+                most,
+                plot,
+                concurrency=concurrency,
+                seconds=seconds,
+                as_json=as_json,
+            )
+            return
+        if not axes:
+            raise BadRequest("Tune what?", hint="Axes such as plan.k=3,5,8, or --confidence.")
         parsed = parse_axes(axes)
         workspace = lab_workspace()
         cases, notes = chosen_cases(dataset, "open", 1.0, 0)
@@ -94,14 +110,10 @@ def tune(
             tuning = make_tuning(
                 workspace, asked, options, parsed, on_progress, objectives=objectives
             )
-            if split_by == "nested":
-                work = tune_nested(tuning, cases, trials, seed, folds)
-                say.nested(complete(work, asked), objectives[0], as_json)
-                return
             halves = Halves(cases)
             tuned = complete(tune_halves(tuning, halves, trials, seed, timed=timed), asked)
         where = plot or workspace.data / "lab" / f"{options.study}.svg"
-        say.tuned(tuned, tuning, where, as_json)
+        say_tuned(tuned, tuning, where, as_json)
 
 
 def ablate(
@@ -119,13 +131,16 @@ def ablate(
     target: str = TARGET,
     concurrency: int = CONCURRENCY,
     seconds: float = SECONDS,
+    html: Path | None = HTML,
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """What each part is worth: everything against everything without it, on the same cases."""
+    """Say what each part is worth: everything against everything without it, on the same cases."""
     del home
     with errors_said(as_json):
+        from ombud.app import studying
         from ombud.lab import ablate as leave_out
+        from ombud.lab import study_html
 
         workspace = lab_workspace()
         cases, notes = chosen_cases(dataset, split, sample, 0)
@@ -145,34 +160,11 @@ def ablate(
             parts = _parts(over, asked, options.plan)
             tuning = make_tuning(workspace, asked, options, {}, on_progress)
             rows = complete(leave_out(tuning, cases, parts), asked)
-        say.ablation(rows, as_json)
-
-
-def noise(
-    run: str = RUN,
-    repeats: int = typer.Option(2, "--repeats", min=1, help="Times that its cases are asked more."),
-    judgements: int = typer.Option(
-        1, "--judgements", min=1, help="Times that a judge grades each answer."
-    ),
-    concurrency: int = CONCURRENCY,
-    seconds: float = SECONDS,
-    as_json: bool = JSON,
-    home: Path | None = HOME,
-) -> None:
-    """How much of a run's figures is noise: its cases asked, and judged, again and again with
-    nothing changed. Stopped in the middle, the same command goes on."""
-    del home
-    with errors_said(as_json):
-        from ombud.lab import measure_noise, read_run
-
-        workspace = lab_workspace()
-        recorded = read_run(workspace.store, run)
-        options = _same_options(recorded, concurrency, seconds)
-        with progress(not as_json) as on_progress:
-            asked = target_of(workspace, recorded.run.target, seconds, on_progress)
-            tuning = make_tuning(workspace, asked, options, {}, on_progress)
-            found = complete(measure_noise(tuning, recorded, repeats, judgements), asked)
-        say.noise(recorded, found, repeats + 1, as_json)
+        if html:
+            leading = str(options.metrics[0])
+            study = studying.show_study(workspace, options.study, leading)
+            write_file(html, study_html(options.study, study.plots))
+        say_ablation(rows, as_json)
 
 
 def _metrics(objectives: Sequence[str], more: str) -> list[str]:
@@ -209,26 +201,6 @@ def study_options(
     )
 
 
-def _same_options(recorded: "RecordedRun", concurrency: int, seconds: float) -> "RunOptions":
-    """Those that a run was made with."""
-    from ombud.lab import TIMED, RunOptions, parse_metrics
-
-    run = recorded.run
-    metrics = parse_metrics(",".join(recorded.metrics))
-    return RunOptions(
-        metrics=tuple(metric for metric in metrics if metric.name != TIMED),
-        name=run.name,
-        dataset=run.dataset_path or run.dataset,
-        split=run.split,
-        plan=run.config.get("set", {}),
-        changed=run.config.get("changed", {}),
-        study=f"noise of {run.id}",
-        concurrency=concurrency,
-        seconds=seconds,
-        notes=(f"The same as run {run.id}, to see what is noise.",),
-    )
-
-
 def make_tuning(
     workspace: "Workspace",
     asked: "Target",
@@ -239,6 +211,7 @@ def make_tuning(
     objectives: Sequence[str] = (),
 ) -> "Tuning":
     """What a search, an ablation or a study asks with. objectives: empty = all metrics."""
+    from ombud.app import embed_of, judge_of
     from ombud.lab import Instruments, Tuning
 
     alike = any(metric.name.startswith("semantic") for metric in options.metrics)

@@ -1,26 +1,16 @@
-"""`ombud lab`: the list of its verbs."""
+"""`ombud lab`: its verbs in four groups."""
 
 import typer
 
-from ombud.cli.lab import asking as lab_ask
-from ombud.cli.lab import calibrating as lab_calibrate
-from ombud.cli.lab import judging as lab_judge
-from ombud.cli.lab import moved as lab_moved
-from ombud.cli.lab import online as lab_online
-from ombud.cli.lab import reading as lab_read
-from ombud.cli.lab import timing as lab_time
-from ombud.cli.lab import tuning as lab_tune
-from ombud.cli.lab.cases import exporting as lab_export
-from ombud.cli.lab.cases import freezing as lab_freeze
-from ombud.cli.lab.cases import synthesising as lab_synth
-from ombud.cli.lab.people import agreeing as lab_people
-from ombud.cli.lab.people import annotating as lab_annotate
-from ombud.cli.lab.people import harvesting as lab_harvest
-from ombud.cli.lab.people import overturning as lab_overturn
-from ombud.cli.lab.people import reviewing as lab_review
-from ombud.cli.lab.people import rounds as lab_round
+from ombud.cli.lab import asking, comparing, showing, studying, tuning
+from ombud.cli.lab.cases import exporting, freezing, importing, synthesising
+from ombud.cli.lab.people import agreeing, annotating, reviewing, rounds
 from ombud.cli.printing.help import WholeHelp
-from ombud.cli.publishing import checking
+
+MEASURE = "Measure"
+FIND_OUT = "Find out"
+CASES = "Cases"
+PEOPLE = "People"
 
 app = typer.Typer(
     cls=WholeHelp,
@@ -28,34 +18,21 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-app.command("run")(lab_ask.run)
-app.command("sweep")(lab_ask.sweep)
-app.command("time")(lab_time.time_together)
-app.command("calibrate")(lab_calibrate.calibrate)
-app.command("tune")(lab_tune.tune)
-app.command("ablate")(lab_tune.ablate)
-app.command("noise")(lab_tune.noise)
-app.command("synth")(lab_synth.synth)
-app.command("check")(checking.check)
-app.command("list")(lab_read.list_all)
-app.command("show")(lab_read.show)
-app.command("compare")(lab_read.compare)
-app.command("report")(lab_read.report)
-app.command("gate")(lab_read.gate)
-app.command("trend")(lab_read.trend)
-app.command("rescore")(lab_read.rescore)
-app.command("score")(lab_read.score)
-app.command("export")(lab_export.export)
-app.command("delete")(lab_read.delete)
-app.command("rubrics")(lab_judge.rubrics)
-app.command("variants")(lab_online.variants)
-app.command("agree")(lab_people.agree)
-app.command("align")(lab_people.align)
-app.command("annotate")(lab_annotate.annotate)
-app.command("overturn")(lab_overturn.overturn)
-app.command("grade")(lab_annotate.grade)
-app.command("freeze")(lab_freeze.freeze)
-app.command("harvest")(lab_harvest.harvest)
-app.command("round")(lab_round.publishing_round)
-app.command("review")(lab_review.review)
-lab_moved.add_moved_commands(app)
+app.command("run", rich_help_panel=MEASURE)(asking.run)
+app.command("show", rich_help_panel=MEASURE)(showing.show)
+app.command("compare", rich_help_panel=MEASURE)(comparing.compare)
+app.command("report", rich_help_panel=MEASURE)(comparing.report)
+app.command("gate", rich_help_panel=MEASURE)(comparing.gate)
+app.command("sweep", rich_help_panel=FIND_OUT)(studying.sweep)
+app.command("tune", rich_help_panel=FIND_OUT)(tuning.tune)
+app.command("ablate", rich_help_panel=FIND_OUT)(tuning.ablate)
+app.command("study", rich_help_panel=FIND_OUT)(studying.study)
+app.command("synth", rich_help_panel=CASES)(synthesising.synth)
+app.command("review", rich_help_panel=CASES)(reviewing.review)
+app.command("import", rich_help_panel=CASES)(importing.import_cases)
+app.command("export", rich_help_panel=CASES)(exporting.export)
+app.command("freeze", rich_help_panel=CASES)(freezing.freeze)
+app.command("annotate", rich_help_panel=PEOPLE)(annotating.annotate)
+app.command("agree", rich_help_panel=PEOPLE)(agreeing.agree)
+app.command("align", rich_help_panel=PEOPLE)(agreeing.align)
+app.command("round", rich_help_panel=PEOPLE)(rounds.publishing_round)

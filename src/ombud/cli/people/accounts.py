@@ -1,5 +1,6 @@
 """`ombud people` and `ombud tokens`: who may come in, and keys of programs."""
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,17 +61,17 @@ def add(
 
 @people.command("list")
 def list_(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Everybody, by name."""
+    """List all accounts by name."""
     del home
     with errors_said(as_json):
         from ombud.app import people as service
 
-        found = service.list_people(open_workspace())
+        accounts = service.list_people(open_workspace())
         if as_json:
-            print_json({"people": [account.model_dump(mode="json") for account in found]})
+            print_json({"people": [account.model_dump(mode="json") for account in accounts]})
             return
         rows: list[list[str]] = []
-        for account in found:
+        for account in accounts:
             state = "disabled" if account.disabled else ""
             country = account.person.country or ""
             rows.append([account.name, " ".join(account.duties), country, state])
@@ -81,7 +82,7 @@ def list_(as_json: bool = JSON, home: Path | None = HOME) -> None:
 def roles(
     name: str = NAME, duty: list[str] = DUTY, as_json: bool = JSON, home: Path | None = HOME
 ) -> None:
-    """What somebody does here, in place of what they did."""
+    """Replace the duties of an account."""
     del home
     with errors_said(as_json):
         from ombud.app import people as service
@@ -104,8 +105,7 @@ def describe(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """Who somebody is in the organisation, in place of what was said before; it decides which
-    documents they may read."""
+    """Replace who somebody is in the organisation; it decides which documents they may read."""
     del home
     with errors_said(as_json):
         from ombud.app import people as service
@@ -153,6 +153,34 @@ def disable(
         _tell(changed, as_json, "can sign in again" if undo else "is kept out")
 
 
+@people.command()
+def export(
+    who: str = typer.Argument(help="A name to sign in with, or a person's id."),
+    to: Path | None = typer.Option(
+        None, "--to", help="Write it into this new file, which only you may read."
+    ),
+    home: Path | None = HOME,
+) -> None:
+    """Print everything that is stored about a person, as JSON; the audit records that it was."""
+    del home
+    with errors_said():
+        from ombud.app import export_of
+        from ombud.private_files import make_private_file
+
+        if to is not None and to.exists():
+            raise BadRequest(f"{to} exists.", hint="Name a new file.")
+        text = json.dumps(export_of(open_workspace(), who), indent=2, ensure_ascii=False)
+        if to is None:
+            print(text)
+            return
+        try:
+            make_private_file(to)
+            to.write_text(f"{text}\n", encoding="utf-8")
+        except OSError as failed:
+            raise BadRequest(f"{to} cannot be written: {failed.strerror}.") from failed
+        print(f"Wrote {to}.")
+
+
 @tokens.command("add")
 def add_token(
     name: str = typer.Argument(help="What it is for, such as open-webui."),
@@ -183,16 +211,16 @@ def add_token(
 
 @tokens.command("list")
 def list_tokens(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """Every key, without the key itself."""
+    """List every key, without the key itself."""
     del home
     with errors_said(as_json):
         from ombud.app import people as service
 
-        found = service.every_token(open_workspace())
+        every = service.every_token(open_workspace())
         if as_json:
-            print_json({"tokens": [token.model_dump(mode="json") for token in found]})
+            print_json({"tokens": [token.model_dump(mode="json") for token in every]})
             return
-        rows = list(map(_row, found))
+        rows = list(map(_row, every))
         head = ("id", "name", "for", "scopes", "until", "last used")
         print(table(head, rows) if rows else "There is none.")
 
@@ -203,7 +231,7 @@ def revoke(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """A key counts no more."""
+    """Revoke a key."""
     del home
     with errors_said(as_json):
         from ombud.app import people as service
@@ -221,11 +249,11 @@ def _row(token: "ApiToken") -> list[str]:
     return [token.id, token.name, token.account, " ".join(token.rights), until, used]
 
 
-def _tell(account: "Account", as_json: bool, said: str) -> None:
+def _tell(account: "Account", as_json: bool, message: str) -> None:
     if as_json:
         print_json(account.model_dump(mode="json"))
         return
-    print(f"{account.name} {said}: {', '.join(account.duties)}.")
+    print(f"{account.name} {message}: {', '.join(account.duties)}.")
 
 
 def _person(

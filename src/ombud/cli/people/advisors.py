@@ -13,21 +13,23 @@ personas = typer.Typer(cls=WholeHelp, help="For whom answers can be written.", n
 
 @personas.callback()
 def list_personas() -> None:
-    """For whom answers can be written."""
+    """Manage the personas that answers can be written for."""
 
 
 @personas.command("list")
 def list_(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """The personas that ship and those of the workspace's folder `personas`, which win."""
+    """List the personas that ship and those of the workspace's folder `personas`, which win."""
     del home
     with errors_said(as_json):
         workspace = open_workspace()
-        found = workspace.personas.values()
+        personas_by_name = workspace.personas.values()
         if as_json:
-            print_json({"personas": [persona.model_dump(mode="json") for persona in found]})
+            print_json(
+                {"personas": [persona.model_dump(mode="json") for persona in personas_by_name]}
+            )
             return
-        wide = max(len(persona.name) for persona in found)
-        for persona in found:
+        wide = max(len(persona.name) for persona in personas_by_name)
+        for persona in personas_by_name:
             model = f"; {persona.model}" if persona.model else ""
             print(
                 f"{persona.name:<{wide}}  {persona.audience}; about {persona.length} words{model}"
@@ -44,17 +46,17 @@ HEAD = ("desk", "open", "waiting", "parked", "sent", "dropped", "last error")
 
 @handoff.command()
 def status(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """What waits, what could not be delivered yet, and why."""
+    """Show what is pending, what could not be delivered yet, and why."""
     del home
     with errors_said(as_json):
         from ombud.app import advising
 
-        found = advising.desk_report(open_workspace())
+        report = advising.desk_report(open_workspace())
         if as_json:
-            print_json(found)
+            print_json(report)
             return
         rows: list[list[str]] = []
-        for row in found["desks"]:
+        for row in report["desks"]:
             rows.append(list(map(str, row.values())))
         print(table(HEAD, rows) if rows else "Nothing was handed over yet.")
 
@@ -79,7 +81,7 @@ def retry(
 
 @handoff.command()
 def desks(as_json: bool = JSON, home: Path | None = HOME) -> None:
-    """The desks that `handoff.desk` can name."""
+    """List the desks that `handoff.desk` can name."""
     del home
     with errors_said(as_json):
         from ombud.app import advising

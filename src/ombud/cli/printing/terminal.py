@@ -17,7 +17,7 @@ OnEvent = Callable[[str, dict[str, Any]], None]
 
 
 class Page(Protocol):
-    """Where results are written. indent: columns before every line."""
+    """A place to print results to. indent: columns before every line."""
 
     def markdown(self, text: str, *, indent: int = 0) -> None: ...
 
@@ -55,24 +55,22 @@ class TerminalText:
 
         self._print(Text(text, style=style), indent)
 
-    def _print(self, shown: Any, indent: int) -> None:
+    def _print(self, renderable: Any, indent: int) -> None:
         from rich.padding import Padding
 
-        self._console.print(Padding(shown, (0, 0, 0, indent)))
+        self._console.print(Padding(renderable, (0, 0, 0, indent)))
 
 
 def open_page() -> Page:
-    """The page for where stdout leads to."""
+    """Return the page for stdout."""
     return TerminalText() if sys.stdout.isatty() else PlainPage()
 
 
 @contextmanager
-def waiting(first: str, *, shown: bool = True) -> Iterator[OnEvent | None]:
-    """A spinner with the step that is being done, for the length of the block.
-
-    Gives what is to be told of each step; None, and no spinner, where nobody watches.
-    """
-    if not (shown and sys.stdout.isatty() and sys.stderr.isatty()):
+def waiting(first: str, *, visible: bool = True) -> Iterator[OnEvent | None]:
+    """Show a spinner with the present step for the length of the block. Yields the listener of
+    steps; None, and no spinner, if nobody watches."""
+    if not (visible and sys.stdout.isatty() and sys.stderr.isatty()):
         yield None
         return
     from rich.console import Console

@@ -1,1 +1,1 @@
-"""`ombud lab check` and `ombud publish`."""
+"""`ombud publish`, and its check."""

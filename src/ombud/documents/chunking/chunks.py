@@ -1,5 +1,5 @@
-"""A document becomes chunks: the chunker that the settings name decides where, this module what a
-chunk carries."""
+"""Cut a document into chunks: the chunker of the settings decides where, this module what a chunk
+contains."""
 
 import hashlib
 from functools import cache, partial
@@ -11,39 +11,39 @@ from ombud.registry import find, plugin_faults
 from ombud.settings import IndexSettings
 from ombud.types import Chunk, Document
 
-CHARACTERS = 32
-"""Of a token at most; ordinary text has four to six."""
-LONGEST = 100_000
-"""Tokens that are not counted more exactly: it is far above every limit."""
+MAX_TOKEN_CHARACTERS = 32
+"""Characters of a token at most; ordinary text has four to six."""
+MAX_COUNTED_TOKENS = 100_000
+"""Tokens above which a text is not counted exactly, far above every limit."""
 
 
 def chunk(
     document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
 ) -> list[Chunk]:
-    """The chunks of a document in reading order, each a slice of its text.
+    """Cut a document into chunks in reading order, each a slice of its text.
 
     count: tokens of a text, by the embedder's own tokenizer. embed: unit vectors of texts, for
     `semantic`. A chunk's trail, joined by " > ", and its text on the next line have at most
     settings.size tokens, unless one character alone has more. Raises UnknownName for a chunker that
     does not exist, BadSetting for settings that it cannot work with, SourceError for a document
     that it cannot cut."""
-    _check_overlap(settings)
+    check_overlap(settings)
     recipe = recipe_of(settings)
-    chunker = _chunker(settings.chunker)
-    counted = partial(_tokens, count)
+    chunker = find_chunker(settings.chunker)
+    counted = partial(count_tokens, count)
     with plugin_faults("chunker", settings.chunker):
         cuts = list(chunker(document, settings, counted, embed))
-        return [_chunk(document, recipe, bounds) for bounds in cuts]
+        return [make_chunk(document, recipe, bounds) for bounds in cuts]
 
 
-def _tokens(count: Count, text: str) -> int:
-    """As the tokenizer counts them, which takes a word of a million letters for one unknown token:
-    so as many at least as the characters make."""
-    fewest = len(text) // CHARACTERS
-    return fewest if fewest > LONGEST else max(count(text), fewest)
+def count_tokens(count: Count, text: str) -> int:
+    """Count tokens, but no fewer than the characters make: the tokenizer takes a word of a million
+    letters for one unknown token."""
+    fewest = len(text) // MAX_TOKEN_CHARACTERS
+    return fewest if fewest > MAX_COUNTED_TOKENS else max(count(text), fewest)
 
 
-def _check_overlap(settings: IndexSettings) -> None:
+def check_overlap(settings: IndexSettings) -> None:
     if "overlap" not in READS.get(settings.chunker, ()):
         return
     if settings.overlap >= settings.size:
@@ -55,19 +55,19 @@ def _check_overlap(settings: IndexSettings) -> None:
 
 
 def recipe_of(settings: IndexSettings) -> tuple[str | float, ...]:
-    """The chunker and all that it reads of the settings: the same recipe cuts a document alike."""
+    """List the chunker and all settings that it reads; equal recipes cut a document alike."""
     names = READS.get(settings.chunker, EVERYTHING)
     return settings.chunker, *(getattr(settings, name) for name in names)
 
 
 @cache
-def _chunker(name: str) -> Any:
+def find_chunker(name: str) -> Any:
     return find("chunker", name, CHUNKERS)
 
 
-def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> Chunk:
+def make_chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> Chunk:
     return Chunk(
-        id=_chunk_id(document, recipe, bounds),
+        id=chunk_id(document, recipe, bounds),
         document_id=document.id,
         title=document.title,
         uri=document.uri,
@@ -92,8 +92,9 @@ def _chunk(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBou
     )
 
 
-def _chunk_id(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> str:
-    """The document's id and 12 hexadecimal digits: the same text cut alike has the same id."""
+def chunk_id(document: Document, recipe: tuple[str | float, ...], bounds: ChunkBounds) -> str:
+    """Make an id of the document's id and 12 hexadecimal digits; the same text cut alike gets the
+    same id."""
     recipe_text = ":".join(map(str, recipe))
     version = f"{document.digest}{document.parser}"
     facts = f"{version}|{recipe_text}|{bounds.start}|{bounds.end}"
@@ -116,6 +117,6 @@ READS: dict[str, tuple[str, ...]] = {
     "pattern": ("size", "pattern"),
     "fixed": ("size", "overlap"),
 }
-"""Chunker -> what it reads of the settings."""
+"""Chunker -> settings that it reads."""
 EVERYTHING = ("size", "overlap", "pattern", "percentile", "window", "min_sentences")
-"""What a plugin may read."""
+"""Settings that a plugin may read."""

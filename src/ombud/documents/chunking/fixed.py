@@ -1,6 +1,6 @@
-"""The chunker `fixed`: windows of so many tokens, whatever they cut through, but between words.
+"""The chunker `fixed`: windows of a number of tokens, cut between words wherever they end.
 
-In scripts without spaces each character is a word. One word that is longer than a chunk is cut
+In scripts without spaces each character is a word. A word that is longer than a chunk is cut
 between characters."""
 
 import re
@@ -19,11 +19,13 @@ _WORD = re.compile(rf"[^\s{_CJK}]+|[{_CJK}][、。！？」』）]*")
 def cut(
     document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
 ) -> Iterator[ChunkBounds]:
-    """Windows in reading order, each beginning with the last words of the one before."""
-    return _Windows(document, settings, count).bounds()
+    """Yield windows in reading order, each beginning with the last words of the one before."""
+    return TokenWindows(document, settings, count).bounds()
 
 
-class _Windows:
+class TokenWindows:
+    """The windows of one document."""
+
     def __init__(self, document: Document, settings: IndexSettings, count: Count) -> None:
         self._text = document.text
         self._language = document.language
@@ -37,9 +39,9 @@ class _Windows:
         begin = done = 0
         usual = shared = 1
         while done < len(self._words):
-            taken = self._taken(begin, usual)
+            taken = self._count_fitting(begin, usual)
             if begin < done and begin + taken <= done:
-                # The trail here is longer: less of the last chunk finds room.
+                # The trail is longer here, so less of the last chunk fits.
                 begin += -(-(done - begin) // 2)
                 continue
             if taken == 0:
@@ -51,11 +53,11 @@ class _Windows:
             start, _ = self._words[begin]
             _, end = self._words[done - 1]
             yield self._packer.cut(start, end)
-            shared = self._shared(done, taken - 1, shared)
+            shared = self._count_repeated(done, taken - 1, shared)
             begin = done - shared
 
-    def _taken(self, begin: int, guess: int) -> int:
-        """How many words from `begin` fit a chunk."""
+    def _count_fitting(self, begin: int, guess: int) -> int:
+        """Count the words from `begin` that fit a chunk."""
         start, _ = self._words[begin]
         above = self._packer.above(start).text
 
@@ -63,20 +65,20 @@ class _Windows:
             _, end = self._words[begin + number - 1]
             return self._count(above + self._text[start:end])
 
-        return _reach(size, len(self._words) - begin, self._most, guess)
+        return find_reach(size, len(self._words) - begin, self._most, guess)
 
-    def _shared(self, done: int, available: int, guess: int) -> int:
-        """How many of the words before `done` the next chunk repeats."""
+    def _count_repeated(self, done: int, available: int, guess: int) -> int:
+        """Count the words before `done` that the next chunk repeats."""
         _, end = self._words[done - 1]
 
         def size(number: int) -> int:
             start, _ = self._words[done - number]
             return self._count(self._text[start:end])
 
-        return _reach(size, available, self._overlap, guess)
+        return find_reach(size, available, self._overlap, guess)
 
     def _cut_word(self, number: int) -> Iterator[ChunkBounds]:
-        """The chunks of a word that is longer than a chunk."""
+        """Cut a word that is longer than a chunk."""
         start, end = self._words[number]
         room = self._packer.room(start)
         limit = TokenLimit(room, self._count, self._language)
@@ -84,12 +86,11 @@ class _Windows:
             yield self._packer.cut(span.start, span.end)
 
 
-def _reach(size: Callable[[int], int], available: int, most: int, guess: int) -> int:
-    """How many fit: the number n up to `available` with size(n) <= most and size(n + 1) > most; 0
-    when none does.
+def find_reach(size: Callable[[int], int], available: int, most: int, guess: int) -> int:
+    """Find how many fit: the number n up to `available` with size(n) <= most and size(n + 1) >
+    most; 0 if none fits.
 
-    From a guess by the rule of three, for sizes are nearly proportional; by halves where they are
-    not."""
+    Guesses in proportion, as sizes are nearly proportional, and halves where that fails."""
     low = 0
     high = available
     tries = 0

@@ -1,5 +1,5 @@
-"""What every chunker shares: the sections of a document, heading trails that fit, and where a chunk
-was cut."""
+"""Shared by all chunkers: the sections of a document, heading trails that fit, and the bounds of a
+chunk."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from ombud.types import Block, Document
 
 Count = Callable[[str], int]
-"""Tokens of a text."""
+"""Counts the tokens of a text."""
 Embed = Callable[[Sequence[str]], Any]
-"""Texts -> their unit vectors, an array of shape (texts, dimension)."""
+"""Embeds texts as unit vectors, an array of shape (texts, dimension)."""
 Trail = tuple[str, ...]
-"""The title and the headings above something, the outermost first."""
+"""The title and the headings above a text, outermost first."""
 
 
 @dataclass(frozen=True)
 class ChunkBounds:
-    """Where one chunk lies in the document's text, and what stands above it."""
+    """The place of a chunk in the document's text, with its trail and table header."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class ChunkBounds:
 
 
 class PlacedBlock(NamedTuple):
-    """A block, and where it begins in the document's text."""
+    """A block with its start in the document's text."""
 
     block: Block
     start: int
@@ -42,7 +42,7 @@ class OutlineSection:
     """A heading and the blocks below it, up to the next heading."""
 
     above: Trail
-    """The title and the headings over this one."""
+    """The title and the headings above this one."""
     heading: PlacedBlock | None = None
     body: list[PlacedBlock] = field(default_factory=list)
     name: str = ""
@@ -55,15 +55,17 @@ class OutlineSection:
     @property
     def trail(self) -> Trail:
         heading = self.heading.block.text if self.heading else self.name
-        return _below(self.above, heading) if heading else self.above
+        # A heading often repeats the title, right above it.
+        return (*self.above, heading) if heading and self.above[-1:] != (heading,) else self.above
 
 
 def sections(document: Document) -> Iterator[OutlineSection]:
-    """In reading order; the first is what stands above all headings, and may be empty."""
+    """Yield sections in reading order; the first is the text above all headings, and may be
+    empty."""
     title = (document.title,) if document.title else ()
     open_headings: list[tuple[int, Trail]] = []
     section = OutlineSection(title)
-    for placed in _placed(document):
+    for placed in placed_blocks(document):
         block = placed.block
         if block.kind == "heading":
             yield section
@@ -76,28 +78,19 @@ def sections(document: Document) -> Iterator[OutlineSection]:
     yield section
 
 
-def _placed(document: Document) -> Iterator[PlacedBlock]:
-    """The blocks of a document, which a blank line parts in its text."""
+def placed_blocks(document: Document) -> Iterator[PlacedBlock]:
+    """Yield the blocks of a document, between which its text has a blank line."""
+    blocks = document.blocks
+    if not blocks:  # a document made without a parser may have only text
+        blocks = tuple(Block(kind="text", text=part) for part in document.text.split("\n\n"))
     start = 0
-    for block in document.blocks or _paragraphs(document.text):
+    for block in blocks:
         yield PlacedBlock(block, start)
         start += len(block.text) + len("\n\n")
 
 
-def _paragraphs(text: str) -> Iterator[Block]:
-    """A document made without a parser may have its text only."""
-    for part in text.split("\n\n"):
-        yield Block(kind="text", text=part)
-
-
-def _below(above: Trail, heading: str) -> Trail:
-    """A heading that repeats what stands right above it, as the title often does, is not said
-    twice."""
-    return above if above[-1:] == (heading,) else (*above, heading)
-
-
 def table_header(block: Block, room: int, count: Count) -> str:
-    """The header that continuation chunks repeat; none when it would fill most of the chunk."""
+    """Return the header that continuation chunks repeat; empty if it would fill most of a chunk."""
     if block.kind != "table":
         return ""
     lines = block.text.split("\n", 2)
@@ -108,8 +101,7 @@ def table_header(block: Block, room: int, count: Count) -> str:
 
 
 def fitting(trail: Trail, most: int, count: Count) -> Trail:
-    """The trail, shortened from the middle until it leaves at least half of the chunk to the
-    text."""
+    """Shorten a trail from the middle until it leaves at least half of the chunk to the text."""
 
     def fits(parts: Trail) -> bool:
         return count(" > ".join(parts) + "\n") * 2 <= most

@@ -1,7 +1,6 @@
-"""Sentences put together into chunks: what the chunkers beside `structure` share.
+"""Pack sentences into chunks, for the chunkers other than `structure`.
 
-In their chunks headings are text like any other; the trail holds those above a chunk's first
-character."""
+Their chunks contain headings as text; the trail holds those above a chunk's first character."""
 
 import math
 from bisect import bisect_right
@@ -18,11 +17,11 @@ from ombud.documents.chunking.outline import (
     sections,
     table_header,
 )
-from ombud.types import Block, Document
+from ombud.types import Document
 
 
 class Unit(NamedTuple):
-    """A sentence, a heading, a row of a table, a line of code; a part of one that is too long for a
+    """A sentence, heading, table row or line of code, or a part of one that is too long for a
     chunk."""
 
     start: int
@@ -30,11 +29,11 @@ class Unit(NamedTuple):
     tokens: int
     heading: bool
     header: str = ""
-    """What a chunk that begins here repeats of its table."""
+    """The table header that a chunk beginning here repeats."""
 
 
 class Above(NamedTuple):
-    """What is embedded before a chunk's text."""
+    """The trail as it is embedded before a chunk's text."""
 
     trail: Trail
     text: str
@@ -42,7 +41,9 @@ class Above(NamedTuple):
 
 
 class Packer:
-    """most: tokens of a chunk, with its trail and the header that it repeats."""
+    """Makes chunks of the units of one document.
+
+    most: tokens of a chunk, with its trail and repeated header."""
 
     def __init__(self, document: Document, most: int, count: Count) -> None:
         self.text = document.text
@@ -62,7 +63,7 @@ class Packer:
         self._headers: dict[int, tuple[str, int]] = {}
 
     def above(self, position: int) -> Above:
-        """The trail of a chunk that begins at this position of the text."""
+        """Return the trail of a chunk that begins at this position of the text."""
         trail = self._trails[self._block_at(position)] if self._trails else ()
         if trail not in self._above:
             shortened = fitting(trail, self.most, self._count)
@@ -71,11 +72,11 @@ class Packer:
         return self._above[trail]
 
     def room(self, position: int) -> int:
-        """Tokens left to the text of a chunk that begins here; at least half of them all."""
+        """Return the tokens left to the text of a chunk that begins here; at least half of all."""
         return max(1, self.most - self.above(position).tokens)
 
     def cut(self, start: int, end: int, header: str = "") -> ChunkBounds:
-        """The chunk of the text between two positions."""
+        """Make the chunk of the text between two positions."""
         pages = set()
         for placed in self._between(start, end):
             page = placed.block.page
@@ -90,8 +91,8 @@ class Packer:
         )
 
     def units(self, start: int, end: int) -> Iterator[Unit]:
-        """What lies between two positions, in order; white space apart, everything is in one of
-        them."""
+        """Split the text between two positions into units, which contain all of it but white
+        space."""
         for placed in self._between(start, end):
             first = max(placed.start, start)
             last = min(placed.end, end)
@@ -101,27 +102,26 @@ class Packer:
     def pack(
         self, units: Sequence[Unit], overlap: int = 0, goal: float | None = None
     ) -> Iterator[ChunkBounds]:
-        """Chunks of whole units, as many in each as fit; neighbours share whole units of at most
+        """Make chunks of as many whole units as fit; neighbours share whole units of at most
         `overlap` tokens.
 
-        goal: tokens of text after which a chunk is long enough.
-        """
+        goal: tokens of text after which a chunk is long enough."""
         begin = 0
         done = 0
         while done < len(units):
             if done:
-                begin = self._back(units, begin, done, overlap)
+                begin = self._next_begin(units, begin, done, overlap)
             done = self._extent(units, begin, done + 1, goal)
             yield self._chunk_of(units[begin:done])
 
     def piece(self, units: Sequence[Unit]) -> Iterator[ChunkBounds]:
-        """One chunk where they fit; else as few as can be, of about the same length."""
+        """Make one chunk if the units fit, else as few as possible, of about the same length."""
         if not units:
             return
         if self._size(units) <= self.most:
             yield self._chunk_of(units)
             return
-        total = _tokens(units)
+        total = total_tokens(units)
         room = self.room(units[0].start)
         parts = max(2, math.ceil(total / room))
         yield from self.pack(units, goal=total / parts * 1.1)
@@ -131,12 +131,12 @@ class Packer:
         return self.cut(first.start, units[-1].end, first.header)
 
     def _block_at(self, position: int) -> int:
-        """Number of the block that holds the position, or stands before it."""
+        """Find the block that contains the position, or precedes it."""
         return max(0, bisect_right(self._starts, position) - 1)
 
     def _between(self, start: int, end: int) -> Iterator[PlacedBlock]:
-        """The block that holds the position `start`, or stands before it, and those after it up to
-        `end`."""
+        """Yield the block that contains the position `start`, or precedes it, and those after it up
+        to `end`."""
         for number in range(self._block_at(start), len(self._blocks)):
             placed = self._blocks[number]
             if placed.start >= end:
@@ -144,19 +144,22 @@ class Packer:
             yield placed
 
     def _units(self, placed: PlacedBlock, first: int, last: int) -> Iterator[Unit]:
-        """The units of a block between two positions."""
+        """Split a block between two positions into units."""
         header, header_tokens = self._header(placed)
         part = placed.block
         if last - first < len(part.text):
             part = part.model_copy(update={"text": self.text[first:last]})
         room = max(1, self.room(placed.start) - header_tokens)
         limit = TokenLimit(room, self._count, self._language)
-        for joint_start, joint_end in self._joints(part):
+        joints = [(0, len(part.text))]
+        if part.kind != "heading":
+            joints = sentences_of(part, self._language)
+        for joint_start, joint_end in joints:
             for span in fit(part.text, joint_start, joint_end, limit):
                 start, end = self._stripped(first + span.start, first + span.end)
                 if start >= end:
                     continue
-                # The first rows have the header above them anyway.
+                # The first rows follow the header anyway.
                 is_below_header = start >= placed.start + len(header)
                 yield Unit(
                     start=start,
@@ -166,45 +169,40 @@ class Packer:
                     header=header if is_below_header else "",
                 )
 
-    def _joints(self, block: Block) -> list[tuple[int, int]]:
-        if block.kind == "heading":
-            return [(0, len(block.text))]
-        return sentences_of(block, self._language)
-
     def _stripped(self, start: int, end: int) -> tuple[int, int]:
-        """The positions, without the white space at both ends of what lies between them."""
+        """Move the positions inwards past white space."""
         without_tail = self.text[start:end].rstrip()
         end = start + len(without_tail)
         start = end - len(without_tail.lstrip())
         return start, end
 
     def _header(self, placed: PlacedBlock) -> tuple[str, int]:
-        """The header of a table, and its tokens; looked for once, for the table may be cut at each
-        of its rows."""
-        known = self._headers.get(placed.start)
-        if known is not None:
-            return known
+        """Return the header of a table and its tokens, cached, as the table may be cut at each
+        row."""
+        cached = self._headers.get(placed.start)
+        if cached is not None:
+            return cached
         header = table_header(placed.block, self.room(placed.start), self._count)
         tokens = self._count(header + "\n") if header else 0
         self._headers[placed.start] = header, tokens
         return header, tokens
 
     def _size(self, units: Sequence[Unit]) -> int:
-        """Tokens of the chunk of those units."""
+        """Count the tokens of the chunk of those units."""
         first = units[0]
         above = self.above(first.start).text
         header = first.header + "\n" if first.header else ""
         return self._count(above + header + self._text_of(units))
 
     def _text_of(self, units: Sequence[Unit]) -> str:
-        """What stands from the first unit to the last."""
+        """Return the text from the first unit to the last."""
         start = units[0].start
         end = units[-1].end
         return self.text[start:end]
 
-    def _back(self, units: Sequence[Unit], before: int, done: int, overlap: int) -> int:
-        """Where the next chunk begins: after the last one's beginning, and so that it holds more
-        than that did."""
+    def _next_begin(self, units: Sequence[Unit], before: int, done: int, overlap: int) -> int:
+        """Return where the next chunk begins: after the start of the last one, and so that it adds
+        a unit to it."""
         begin = done
         tokens = 0
         for unit in reversed(units[before + 1 : done]):
@@ -221,21 +219,21 @@ class Packer:
         return begin
 
     def _extent(self, units: Sequence[Unit], begin: int, least: int, goal: float | None) -> int:
-        """End of the run of units from `begin` that become one chunk; a heading goes with what it
-        stands above."""
+        """Return the end of the units from `begin` that become one chunk; a heading stays with the
+        unit below it."""
         first = units[begin]
         room = self.room(first.start)
         if first.header:
             room -= self._count(first.header + "\n")
         enough = room if goal is None else min(room, goal)
         end = least
-        tokens = _tokens(units[begin:least])
+        tokens = total_tokens(units[begin:least])
         while end < len(units):
             tokens += units[end].tokens
             if tokens > enough:
                 break
             end += 1
-        # Tokens of units do not quite add up; the whole chunk is what must fit.
+        # Tokens of units do not quite add up; the whole chunk must fit.
         while end > least and self._size(units[begin:end]) > self.most:
             end -= 1
         while least < end < len(units) and units[end - 1].heading:
@@ -243,5 +241,5 @@ class Packer:
         return end
 
 
-def _tokens(units: Sequence[Unit]) -> int:
+def total_tokens(units: Sequence[Unit]) -> int:
     return sum(unit.tokens for unit in units)

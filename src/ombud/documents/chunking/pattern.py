@@ -1,9 +1,8 @@
 """The chunker `pattern`: every match of a regular expression begins a chunk, such as each clause of
 a contract.
 
-The text before the first match is a chunk of its own. What is longer than a chunk may be is cut
-between sentences. An expression that takes too long on a document (`(a+)+b` can take for ever)
-fails that document."""
+The text before the first match is a chunk of its own. Pieces that are too long for a chunk are cut
+between sentences. An expression that takes too long (`(a+)+b` may never end) fails the document."""
 
 import re
 import time
@@ -22,8 +21,8 @@ from ombud.types import Document
 SECONDS = 10.0
 """Most time for the matches of one document; real expressions take milliseconds."""
 
-# Python's own `re` cannot be stopped inside of one match, `regex` can; it comes with the tokenizer
-# of OpenAI's models.
+# Python's `re` cannot be stopped within a match, `regex` can; it is installed with the tokenizer of
+# OpenAI's models.
 _engine: Any = import_module("regex") if find_spec("regex") else re
 
 
@@ -32,17 +31,17 @@ def cut(
 ) -> Iterator[ChunkBounds]:
     text = document.text
     packer = Packer(document, settings.size, count)
-    starts = {0, *_matches(settings.pattern, text), len(text)}
+    starts = {0, *match_starts(settings.pattern, text), len(text)}
     for start, end in pairwise(sorted(starts)):
         units = list(packer.units(start, end))
         yield from packer.piece(units)
 
 
-def _matches(pattern: str, text: str) -> Iterator[int]:
-    """Where the matches begin."""
-    compiled = _compile(pattern)
+def match_starts(pattern: str, text: str) -> Iterator[int]:
+    """Find where matches begin."""
+    compiled = compile_pattern(pattern)
     try:
-        for match in _in_time(compiled, text):
+        for match in find_within_seconds(compiled, text):
             yield match.start()
     except TimeoutError as error:
         raise SourceError(
@@ -51,7 +50,7 @@ def _matches(pattern: str, text: str) -> Iterator[int]:
         ) from error
 
 
-def _compile(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     hint = "Such as '(?m)^§ ?[0-9]+' for lines that begin with a paragraph's number."
     if not pattern:
         raise BadSetting("The chunker `pattern` needs index.pattern, which is empty.", hint=hint)
@@ -68,7 +67,7 @@ def _compile(pattern: str) -> Any:
     return compiled
 
 
-def _in_time(compiled: Any, text: str) -> Iterator[Any]:
+def find_within_seconds(compiled: Any, text: str) -> Iterator[Any]:
     if _engine is not re:
         yield from compiled.finditer(text, timeout=SECONDS)
         return

@@ -1,10 +1,10 @@
-"""The chunker `semantic`: cuts where the text turns to something else, by the embedder.
+"""The chunker `semantic`: cuts where the subject changes, judged by the embedder.
 
-At each border between two sentences the `window` sentences before it and after it are embedded;
-where their cosine distance is above the given percentile of all such distances of the document, the
-text is cut, unless fewer than `min_sentences` sentences are gathered. A heading always begins a
-chunk (headings right below each other begin one together), and windows do not look over it. What is
-longer than a chunk may be is cut between sentences."""
+At each border between two sentences the `window` sentences before and after it are embedded. The
+text is cut where their cosine distance is above the given percentile of all distances in the
+document, unless the chunk would have fewer than `min_sentences` sentences. A heading always begins
+a chunk (consecutive headings begin one together), and windows do not cross it. Pieces that are too
+long for a chunk are cut between sentences."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -18,25 +18,25 @@ from ombud.settings import IndexSettings
 from ombud.types import Document
 
 Span = tuple[int, int]
-"""Where a window begins and ends in the document's text."""
+"""Start and end of a window in the document's text."""
 _DIGITS = 6
-"""Of a distance; what is beyond differs between machines."""
+"""Digits of a distance; further ones differ between machines."""
 
 
 def cut(
     document: Document, settings: IndexSettings, count: Count, embed: Embed | None = None
 ) -> Iterator[ChunkBounds]:
-    """Raises BadSetting without an embedder."""
+    """Yield chunks; raises BadSetting without an embedder."""
     if embed is None:
         raise BadSetting(
             "The chunker `semantic` needs an embedding model, and models.embedder is `none`.",
             hint="Set models.embedder, or index.chunker to another one.",
         )
     packer = Packer(document, settings.size, count)
-    groups = list(_groups(packer.units(0, len(document.text))))
+    groups = list(group_by_headings(packer.units(0, len(document.text))))
     bodies = [body for _, body in groups]
-    distances = _distances(bodies, document.text, settings.window, embed)
-    threshold = _threshold(distances, settings.percentile)
+    distances = border_distances(bodies, document.text, settings.window, embed)
+    threshold = distance_threshold(distances, settings.percentile)
     for (headings, body), body_distances in zip(groups, distances, strict=True):
         begin = 0
         lead = headings
@@ -48,8 +48,8 @@ def cut(
         yield from packer.piece([*lead, *body[begin:]])
 
 
-def _groups(units: Iterator[Unit]) -> Iterator[tuple[list[Unit], list[Unit]]]:
-    """(headings, what stands below them)."""
+def group_by_headings(units: Iterator[Unit]) -> Iterator[tuple[list[Unit], list[Unit]]]:
+    """Yield (headings, units below them)."""
     headings: list[Unit] = []
     body: list[Unit] = []
     for unit in units:
@@ -64,24 +64,24 @@ def _groups(units: Iterator[Unit]) -> Iterator[tuple[list[Unit], list[Unit]]]:
     yield headings, body
 
 
-def _threshold(distances: list[list[float]], percentile: float) -> float:
-    """The distance that the given percentile of all borders stay below."""
+def distance_threshold(distances: list[list[float]], percentile: float) -> float:
+    """Return the percentile of all distances."""
     every_distance = list(chain.from_iterable(distances))
     if not every_distance:
         return 0.0
     return float(np.percentile(every_distance, percentile))
 
 
-def _distances(
+def border_distances(
     bodies: Sequence[Sequence[Unit]], text: str, window: int, embed: Embed
 ) -> list[list[float]]:
-    """For each body the distances at its borders, the first of them after its first sentence."""
+    """Compute the distances at the borders of each body."""
     borders: list[tuple[Span, Span]] = []
     for body in bodies:
-        borders += _borders(body, window)
+        borders += border_windows(body, window)
     if not borders:
         return [[] for _ in bodies]
-    # A window stands after one border and before another: it is embedded once.
+    # A window follows one border and precedes another: it is embedded once.
     spans = list(dict.fromkeys(chain.from_iterable(borders)))
     texts = [text[start:end] for start, end in spans]
     vectors = np.asarray(embed(texts), np.float32)
@@ -100,13 +100,9 @@ def _distances(
     return by_body
 
 
-def _borders(body: Sequence[Unit], window: int) -> Iterator[tuple[Span, Span]]:
-    """The windows before and after each border of a body."""
+def border_windows(body: Sequence[Unit], window: int) -> Iterator[tuple[Span, Span]]:
+    """Yield the windows before and after each border of a body."""
     for border in range(1, len(body)):
         before = body[max(0, border - window) : border]
         after = body[border : border + window]
-        yield _span(before), _span(after)
-
-
-def _span(units: Sequence[Unit]) -> Span:
-    return units[0].start, units[-1].end
+        yield (before[0].start, before[-1].end), (after[0].start, after[-1].end)

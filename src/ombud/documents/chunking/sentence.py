@@ -1,8 +1,7 @@
 """The chunker `sentence`: as many whole sentences as fit, each chunk beginning with the last ones
-of the chunk before.
+of the chunk before, as far as the next sentence leaves room.
 
-Where the next sentence leaves no room for them, fewer are repeated. Tables are cut between rows and
-repeat their header."""
+Tables are cut between rows and repeat their header."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,7 @@
-"""E-mail messages: the subject as heading, who wrote to whom, and what they wrote.
+"""Parse e-mail messages: the subject as heading, sender, recipients and text.
 
-Attachments and attached messages are documents of their own; what a reply quotes is left out."""
+Attachments and attached messages are documents of their own; quoted text of replies is left
+out."""
 
 import email
 import mimetypes
@@ -15,17 +16,16 @@ from pathlib import PurePosixPath
 
 from ombud.documents.blocks import AttachedFile, ParsedFile, heading, list_of, paragraph, tidy
 from ombud.documents.encodings import decode
-from ombud.documents.mail.quoted import FORWARDED, without_quoted_html, without_quoted_text
-from ombud.documents.markup.html import fragment
+from ombud.documents.mail.quoted import FORWARDED, remove_quoted, without_quoted_text
+from ombud.documents.markup.html import blocks_of, fragment
 from ombud.documents.plain import paragraphs
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
-MOST_PARTS = 200
-"""Announced in one message. The library takes time quadratic in the depth of parts, and nests calls
-with it."""
+MAX_PARTS = 200
+"""Parts of a message. The library takes time quadratic in their depth, and nests calls."""
 LONGEST_HEADER = 2000
-"""Characters that are shown; a mailing to a thousand people names them all."""
+"""Characters of a header; a mailing to a thousand people names them all."""
 _NESTING = re.compile(rb"boundary\s*=|^content-type:\s*message/", re.IGNORECASE | re.MULTILINE)
 _HEADER = re.compile(
     rb"^(?:from|to|subject|date|received|return-path|message-id|mime-version|content-type"
@@ -37,17 +37,17 @@ _PEOPLE_AND_DATE = ("from", "to", "cc", "date")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Raises SourceError for what has no header of a message, and for messages in messages without
-    end."""
+    """Parse a message; raises SourceError without a message header, and for too many nested
+    messages."""
     del pages
     if not _HEADER.search(data[:8192]):
         raise SourceError(
             "The file is no e-mail message.", hint="Save it again from the mail program as .eml."
         )
     nested = sum(1 for _ in _NESTING.finditer(data))
-    if nested > MOST_PARTS:
+    if nested > MAX_PARTS:
         raise SourceError(
-            f"The message nests more than {MOST_PARTS} parts in each other.",
+            f"The message nests more than {MAX_PARTS} parts in each other.",
             hint="Save its parts as files instead.",
         )
     try:
@@ -59,37 +59,36 @@ def read(data: bytes, pages: int) -> ParsedFile:
 
 
 def read_message(message: Message) -> ParsedFile:
-    """The document of a message, and the files attached to it."""
+    """Read the document of a message, and the files attached to it."""
     head = {name: header(message.get(name)) for name in ("subject", *_PEOPLE_AND_DATE)}
     body = _Body(
         is_forward=FORWARDED.match(head["subject"]) is not None,
-        is_reply=message.get("in-reply-to") is not None or message.get("references") is not None,
+        is_reply=bool(message.get("in-reply-to") or message.get("references")),
     )
     blocks = list(body.read(message))
-    attached = tuple(_named_apart(_attachments(message)))
-    laid_out = list(_laid_out(head, blocks, attached))
+    attached = tuple(with_unique_names(find_attachments(message)))
+    laid_out = list(layout_blocks(head, blocks, attached))
     return ParsedFile(laid_out, head["subject"], body.loss, attached)
 
 
-def _laid_out(
+def layout_blocks(
     head: dict[str, str], body: list[Block], attached: tuple[AttachedFile, ...]
 ) -> Iterator[Block]:
-    """The blocks of a message. head: lower-case names of headers -> what they say."""
+    """Yield the blocks of a message. head: lower-case header -> value."""
     subject = head.get("subject")
     if subject:
         yield heading(subject, 1)
-    filled_in = [name for name in _PEOPLE_AND_DATE if head.get(name)]
-    if filled_in:
-        lines = [f"{name.capitalize()}: {head[name]}" for name in filled_in]
+    lines = [f"{name.capitalize()}: {head[name]}" for name in _PEOPLE_AND_DATE if head.get(name)]
+    if lines:
         yield paragraph("\n".join(lines))
-    yield from map(_below_subject, body) if subject else body
+    yield from map(below_subject, body) if subject else body
     if attached:
         yield paragraph("Attachments:")
         yield from list_of([f"- {file.name}" for file in attached])
 
 
-def _below_subject(block: Block) -> Block:
-    """Headings of the text are one level deeper than that of the message."""
+def below_subject(block: Block) -> Block:
+    """Move a heading of the text one level below the subject."""
     if block.kind != "heading":
         return block
     level = min(block.level + 1, 6)
@@ -97,7 +96,7 @@ def _below_subject(block: Block) -> Block:
 
 
 def header(value: object) -> str:
-    """A header with its encoded words read: "=?utf-8?q?Gr=C3=BC=C3=9Fe?=" -> "Grüße"."""
+    """Decode a header: "=?utf-8?q?Gr=C3=BC=C3=9Fe?=" -> "Grüße"."""
     raw = str(value or "")[: LONGEST_HEADER * 4]
     try:
         pieces = decode_header(raw)
@@ -105,12 +104,12 @@ def header(value: object) -> str:
         return tidy(raw)
     words = []
     for piece, charset in pieces:
-        words.append(_decoded(piece, charset) if isinstance(piece, bytes) else piece)
+        words.append(decode_words(piece, charset) if isinstance(piece, bytes) else piece)
     return tidy("".join(words))[:LONGEST_HEADER]
 
 
-def _decoded(data: bytes, charset: str | None) -> str:
-    """A few words, read in some way even where their encoding is unknown."""
+def decode_words(data: bytes, charset: str | None) -> str:
+    """Decode a few words, in some way even if their encoding is unknown."""
     try:
         return decode(data, charset or "").text
     except SourceError:
@@ -126,17 +125,17 @@ class _Body:
         self._is_reply = is_reply
 
     def read(self, part: Message) -> Iterator[Block]:
-        """The blocks of a part: of alternatives the richest, which stands last."""
-        if part.get_content_maintype() == "message" or _is_attached(part):
+        """Yield the blocks of a part; of alternatives those of the richest, which is last."""
+        if part.get_content_maintype() == "message" or is_attached(part):
             return
         if not part.is_multipart():
             yield from self._text(part)
             return
         if part.get_content_subtype() != "alternative":
-            for inner in _parts(part):
+            for inner in inner_parts(part):
                 yield from self.read(inner)
             return
-        for alternative in reversed(_parts(part)):
+        for alternative in reversed(inner_parts(part)):
             blocks = list(self.read(alternative))
             if blocks:
                 yield from blocks
@@ -150,57 +149,61 @@ class _Body:
         if not data.strip():
             return
         text, loss = decode(data, part.get_content_charset() or "")
-        self.loss += loss
         quoted = 0
         if kind == "text/html":
+            tree = fragment(text)
             if not self._is_forward:
-                text, quoted = without_quoted_html(text, self._is_reply)
-            yield from fragment(text)
+                quoted = remove_quoted(tree, self._is_reply)
+            yield from blocks_of(tree)
         else:
             if not self._is_forward:
                 text, quoted = without_quoted_text(text, self._is_reply)
             yield from paragraphs(text)
-        self.loss += Loss(quoted=quoted)
+        self.loss += loss + Loss(quoted=quoted) if quoted else loss
 
 
-def _parts(part: Message) -> list[Message]:
-    """The parts of one that has several."""
+def inner_parts(part: Message) -> list[Message]:
+    """List the parts of a part that has several."""
     return [inner for inner in part.get_payload() if isinstance(inner, Message)]
 
 
-def _is_attached(part: Message) -> bool:
+def is_attached(part: Message) -> bool:
+    disposition = str(part.get("content-disposition") or "")
+    # Parsing headers costs more than everything else about a short message.
+    if "name" not in f"{disposition}{part.get('content-type')}".lower():
+        return bool(disposition) and part.get_content_disposition() == "attachment"
     is_file = part.get_filename() is not None and part.get_content_maintype() != "multipart"
     return is_file or part.get_content_disposition() == "attachment"
 
 
-def _attachments(message: Message) -> Iterator[AttachedFile]:
-    """Files and messages; pictures that the text shows are part of it."""
+def find_attachments(message: Message) -> Iterator[AttachedFile]:
+    """Yield attached files and messages; pictures within the text are part of it."""
     waiting = [message]
     while waiting:
         part = waiting.pop()
         if part.get_content_type() == "message/rfc822":
-            for held in _parts(part) if part.is_multipart() else []:
-                subject = header(held.get("subject")) or "message"
-                yield AttachedFile(f"{subject}.eml", held.as_bytes())
+            for inner in inner_parts(part) if part.is_multipart() else []:
+                subject = header(inner.get("subject")) or "message"
+                yield AttachedFile(f"{subject}.eml", inner.as_bytes())
         elif part.is_multipart():
-            waiting.extend(reversed(_parts(part)))
+            waiting.extend(reversed(inner_parts(part)))
         elif part.get("content-id") and part.get_content_maintype() == "image":
             continue
-        elif _is_attached(part):
+        elif is_attached(part):
             data = part.get_payload(decode=True)
-            yield AttachedFile(_file_name(part), data if isinstance(data, bytes) else b"")
+            yield AttachedFile(attachment_name(part), data if isinstance(data, bytes) else b"")
 
 
-def _file_name(part: Message) -> str:
-    """The name of an attached file, with an ending that its type gives where it has none."""
+def attachment_name(part: Message) -> str:
+    """Return the name of an attached file, with an ending by its type if it has none."""
     name = header(part.get_filename()) or "attachment"
     if PurePosixPath(name).suffix:
         return name
     return name + (mimetypes.guess_extension(part.get_content_type()) or "")
 
 
-def _named_apart(files: Iterator[AttachedFile]) -> Iterator[AttachedFile]:
-    """Files under names that make no path and tell them apart: the second "rules.pdf" is
+def with_unique_names(files: Iterator[AttachedFile]) -> Iterator[AttachedFile]:
+    """Give files unique names without path separators: the second "rules.pdf" becomes
     "rules (2).pdf"."""
     taken = Counter[str]()
     for file in files:

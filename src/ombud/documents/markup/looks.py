@@ -1,7 +1,7 @@
-"""How a page shows its elements: as furniture around the content, hidden, struck, raised, as the
-panel of a tab, as a note.
+"""Find how a page displays its elements: as furniture around the content, hidden, struck, raised,
+as the panel of a tab, as a note.
 
-It is worked out once for the whole page by selectors; who walks the page compares ids of nodes."""
+Selectors find this once for the whole page; walks compare ids of nodes."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -31,7 +31,7 @@ _CONTROLS = "[aria-controls]:not([aria-haspopup]), a[href^='#'], [data-target], 
 """Elements that open another one."""
 _NAMED_PANELS = ("aria-controls", "href", "data-target", "data-bs-target")
 """Attributes by which a control names the panel that it opens."""
-_GIVEN_BY = {
+_LOOK_OF_PROPERTY = {
     "display": ("hidden", "none"),
     "visibility": ("hidden", "hidden"),
     "mso-hide": ("hidden", "all"),
@@ -39,57 +39,67 @@ _GIVEN_BY = {
     "text-decoration-line": ("struck", "line-through"),
     "vertical-align": ("raised", "super"),
 }
-"""Property -> the look that it gives, and the word of its value that gives it."""
+"""Property -> its look, and the value that causes it."""
 
 
 @dataclass
 class Looks:
-    """Ids of nodes by what they look like."""
+    """Ids of nodes by their look."""
 
     furniture: set[int] = field(default_factory=set)
     hidden: set[int] = field(default_factory=set)
     struck: set[int] = field(default_factory=set)
     raised: set[int] = field(default_factory=set)
     labels: dict[int, str] = field(default_factory=dict)
-    """Panel -> the words of its tab."""
+    """Panel -> label of its tab."""
     references: dict[int, str] = field(default_factory=dict)
-    """Link to a note -> its mark."""
+    """Link to a note -> mark."""
     notes: dict[int, str] = field(default_factory=dict)
-    """Note -> its mark."""
+    """Note -> mark."""
+    marked: set[int] = field(default_factory=set)
+    """Struck and raised nodes, and links."""
+    replaced: set[int] = field(default_factory=set)
+    """Furniture, hidden nodes and links to notes."""
 
 
 def looks_of(tree: LexborHTMLParser) -> Looks:
-    """Look at a whole page."""
+    """Find the looks of a whole page."""
     looks = Looks()
-    styled = _styled(tree)
-    looks.struck = _ids(tree.css("s, del, strike")) | _ids(styled["struck"])
-    looks.raised = _ids(tree.css("sup")) | _ids(styled["raised"])
-    looks.furniture = _ids(tree.css(_FURNITURE)) - _ids(tree.css(_OPENERS))
-    looks.furniture |= _ids(_frames(tree))
+    styled = styled_nodes(tree)
+    looks.struck = node_ids(tree.css("s, del, strike")) | node_ids(styled["struck"])
+    looks.raised = node_ids(tree.css("sup")) | node_ids(styled["raised"])
+    looks.furniture = node_ids(tree.css(_FURNITURE))
+    if len(looks.furniture) > 1:  # a page always has its head
+        looks.furniture -= node_ids(tree.css(_OPENERS))
+    if tree.css_first("header, footer"):
+        looks.furniture |= node_ids(page_frames(tree))
     for node in tree.css("[aria-hidden=true]"):
-        # It is hidden from screen readers, not from eyes: icons are, and what stands there twice.
+        # Hidden from screen readers only: icons, and text that is there twice.
         if node.tag == "i" or not any(map(str.isalnum, node.text())):
             looks.furniture.add(node.mem_id)
-    _add_panels(tree, looks)
+    add_panels(tree, looks)
+    hidden = [*tree.css(_HIDDEN), *styled["hidden"]]
     opened: set[str] = set()
-    for control in tree.css(_CONTROLS):
-        opened.update(_targets(control))
-    for node in [*tree.css(_HIDDEN), *styled["hidden"]]:
+    for control in tree.css(_CONTROLS) if hidden else ():
+        opened.update(control_targets(control))
+    for node in hidden:
         attributes = node.attributes
         is_panel = attributes.get("role") == "tabpanel" or attributes.get("hidden") == "until-found"
         if not is_panel and attributes.get("id") not in opened:
             looks.hidden.add(node.mem_id)
-    _add_notes(tree, looks)
+    add_notes(tree, looks)
+    looks.marked = looks.struck | looks.raised | node_ids(tree.css("a"))
+    looks.replaced = looks.furniture | looks.hidden | looks.references.keys()
     return looks
 
 
-def _ids(nodes: Iterable[LexborNode]) -> set[int]:
+def node_ids(nodes: Iterable[LexborNode]) -> set[int]:
     return {node.mem_id for node in nodes}
 
 
-def _frames(tree: LexborHTMLParser) -> Iterator[LexborNode]:
-    """Headers and footers of the whole page; a header stays that holds the page's only h1."""
-    in_sections = _ids(tree.css(_IN_SECTIONS))
+def page_frames(tree: LexborHTMLParser) -> Iterator[LexborNode]:
+    """Yield headers and footers of the whole page, except a header with the page's only h1."""
+    in_sections = node_ids(tree.css(_IN_SECTIONS))
     frames = [node for node in tree.css("header, footer") if node.mem_id not in in_sections]
     heads = [node for node in frames if node.tag == "header" and node.css_first("h1")]
     in_heads = sum(len(head.css("h1")) for head in heads)
@@ -100,7 +110,7 @@ def _frames(tree: LexborHTMLParser) -> Iterator[LexborNode]:
             yield node
 
 
-def _targets(control: LexborNode) -> list[str]:
+def control_targets(control: LexborNode) -> list[str]:
     attributes = control.attributes
     targets: list[str] = []
     for name in _NAMED_PANELS:
@@ -110,22 +120,24 @@ def _targets(control: LexborNode) -> list[str]:
     return targets
 
 
-def _add_panels(tree: LexborHTMLParser, looks: Looks) -> None:
-    """Give panels the labels of their tabs, which then stand there and nowhere else."""
+def add_panels(tree: LexborHTMLParser, looks: Looks) -> None:
+    """Give panels the labels of their tabs, and leave out the tabs."""
+    if not tree.css_first("[role], [data-toggle], [data-bs-toggle]"):
+        return
     for panel in tree.css("[role=tabpanel][aria-label]"):
         looks.labels[panel.mem_id] = panel.attributes.get("aria-label") or ""
     tabs = tree.css("[role=tab], [data-toggle=tab], [data-bs-toggle=tab]")
-    by_id = _nodes_by_id(tree) if tabs else {}
+    by_id = nodes_by_id(tree) if tabs else {}
     for tab in tabs:
-        panels = [by_id[target] for target in _targets(tab) if target in by_id]
-        _label(panels[:1], [tab], looks)
+        panels = [by_id[target] for target in control_targets(tab) if target in by_id]
+        label_panels(panels[:1], [tab], looks)
     for tab_list in tree.css("[role=tablist]"):
         around = tab_list.parent
         if around is not None:
-            _label(around.css("[role=tabpanel]"), tab_list.css("[role=tab]"), looks)
+            label_panels(around.css("[role=tabpanel]"), tab_list.css("[role=tab]"), looks)
 
 
-def _label(panels: list[LexborNode], tabs: list[LexborNode], looks: Looks) -> None:
+def label_panels(panels: list[LexborNode], tabs: list[LexborNode], looks: Looks) -> None:
     if len(panels) != len(tabs):
         return
     for panel, tab in zip(panels, tabs, strict=True):
@@ -133,27 +145,27 @@ def _label(panels: list[LexborNode], tabs: list[LexborNode], looks: Looks) -> No
         looks.furniture.add(tab.mem_id)
 
 
-def _nodes_by_id(tree: LexborHTMLParser) -> dict[str, LexborNode]:
-    return {node.attributes.get("id") or "": node for node in tree.css("[id]")}
+def nodes_by_id(tree: LexborHTMLParser) -> dict[str, LexborNode]:
+    return {node.id or "": node for node in tree.css("[id]")}
 
 
-def _add_notes(tree: LexborHTMLParser, looks: Looks) -> None:
-    """Find links to notes by their raised marks, the notes by these, and the ways back."""
+def add_notes(tree: LexborHTMLParser, looks: Looks) -> None:
+    """Find links to notes by their raised marks, the notes by these links, and the links back."""
     targets: dict[str, str] = {}
     for link in tree.css("a[href^='#']"):
         words = link.text().strip()
         mark = words.strip("[]() ")
-        if mark and _leads_to_note(link, mark, looks):
+        if mark and leads_to_note(link, mark, looks):
             looks.references[link.mem_id] = mark
             targets[(link.attributes.get("href") or "").lstrip("#")] = mark
         elif words and not any(map(str.isalnum, words)):
             looks.furniture.add(link.mem_id)
-    for name, node in _nodes_by_id(tree).items() if targets else ():
+    for name, node in nodes_by_id(tree).items() if targets else ():
         if name in targets:
             looks.notes[node.mem_id] = targets[name]
 
 
-def _leads_to_note(link: LexborNode, mark: str, looks: Looks) -> bool:
+def leads_to_note(link: LexborNode, mark: str, looks: Looks) -> bool:
     if link.attributes.get("role") == "doc-noteref":
         return True
     parent = link.parent
@@ -161,29 +173,30 @@ def _leads_to_note(link: LexborNode, mark: str, looks: Looks) -> bool:
     return len(mark) <= 3 and (is_in_raised or link.css_first("sup") is not None)
 
 
-def _styled(tree: LexborHTMLParser) -> dict[str, list[LexborNode]]:
-    """Look -> nodes that the page's own style gives it: of several rules the most specific."""
+def styled_nodes(tree: LexborHTMLParser) -> dict[str, list[LexborNode]]:
+    """Find the nodes that the page's own styles hide, strike or raise; of several rules the most
+    specific counts."""
     strongest: dict[tuple[int, str], _Styled] = {}
 
     def apply(nodes: Iterable[LexborNode], declarations: str, specificity: int, order: int) -> None:
-        for name, is_on, is_important in _effects(declarations):
+        for name, is_on, is_important in look_effects(declarations):
             weight = (is_important, specificity, order)
             for node in nodes:
                 before = strongest.get((node.mem_id, name))
                 if before is None or before.weight <= weight:
                     strongest[node.mem_id, name] = _Styled(weight, is_on, node)
 
-    for order, (selectors, declarations) in enumerate(_telling_rules(tree)):
+    for order, (selectors, declarations) in enumerate(look_rules(tree)):
         for selector in selectors.split(","):
             # What is no selector matches nothing.
             with suppress(SelectolaxError):
-                apply(tree.css(selector), declarations, _specificity(selector), order)
+                apply(tree.css(selector), declarations, specificity_of(selector), order)
     for node in tree.css("[style]"):
         apply([node], node.attributes.get("style") or "", 1_000_000, 0)
     styled: dict[str, list[LexborNode]] = {"hidden": [], "struck": [], "raised": []}
     for (_, name), style in strongest.items():
         if style.is_on:
-            styled[_GIVEN_BY[name][0]].append(style.node)
+            styled[_LOOK_OF_PROPERTY[name][0]].append(style.node)
     return styled
 
 
@@ -195,32 +208,32 @@ class _Styled(NamedTuple):
     node: LexborNode
 
 
-def _telling_rules(tree: LexborHTMLParser) -> list[tuple[str, str]]:
-    """The rules of a page that give looks or take them back; none where none gives any."""
+def look_rules(tree: LexborHTMLParser) -> list[tuple[str, str]]:
+    """List the style rules that change looks; none if no rule gives a look."""
     rules: list[tuple[str, str]] = []
     gives_any = False
     for sheet in tree.css("style"):
-        for selectors, declarations in _rules(sheet.text()):
-            effects = list(_effects(declarations))
+        for selectors, declarations in screen_rules(sheet.text()):
+            effects = list(look_effects(declarations))
             gives_any = gives_any or any(is_on for _, is_on, _ in effects)
             if effects:
                 rules.append((selectors, declarations))
     return rules if gives_any else []
 
 
-def _effects(declarations: str) -> Iterator[tuple[str, bool, bool]]:
-    """(property, whether it gives its look, whether it is important)."""
+def look_effects(declarations: str) -> Iterator[tuple[str, bool, bool]]:
+    """Yield each property with whether it causes its look and whether it is important."""
     for declaration in declarations.lower().split(";"):
         name, _, value = declaration.partition(":")
         name = name.strip()
-        if name in _GIVEN_BY:
+        if name in _LOOK_OF_PROPERTY:
             words = value.replace("!important", " ").split()
-            yield name, _GIVEN_BY[name][1] in words, "!important" in value.replace(" ", "")
+            yield name, _LOOK_OF_PROPERTY[name][1] in words, "!important" in value.replace(" ", "")
 
 
-def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """(selectors, declarations) of a style sheet for every screen; what counts for print or for
-    some screens is left out."""
+def screen_rules(sheet: str) -> Iterator[tuple[str, str]]:
+    """Yield the selectors and declarations of a style sheet that apply to every screen, not only to
+    print or some screens."""
     first, *others = sheet.split("/*")
     without_comments = first + "".join(part.partition("*/")[2] for part in others)
     conditions: list[bool] = []
@@ -237,8 +250,8 @@ def _rules(sheet: str) -> Iterator[tuple[str, str]]:
             yield selectors.rpartition(";")[2], declarations
 
 
-def _specificity(selector: str) -> int:
-    """More for ids than for classes, more for these than for tags."""
+def specificity_of(selector: str) -> int:
+    """Weigh a selector: ids above classes, classes above tags."""
     classes = selector.count(".") + selector.count("[") + selector.count(":")
     tags = [word for word in selector.replace(">", " ").split() if word[0].isalpha()]
     return selector.count("#") * 10_000 + classes * 100 + len(tags)

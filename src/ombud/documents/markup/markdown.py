@@ -1,8 +1,8 @@
-"""Markdown by markdown-it-py: without the template language of site generators it becomes HTML, and
-is read as such."""
+"""Parse Markdown by markdown-it-py: without the template language of site generators it is
+converted to HTML."""
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection
 from functools import cache
 from html import escape
 
@@ -21,22 +21,23 @@ from ombud.documents.plain import unix_lines
 from ombud.types import Loss
 
 _UNTOUCHED = re.compile(
-    r"(?P<fenced>^[ \t]*(?:[-*>] |\d+[.)] )*[ \t]*(?P<fence>`{3,}|~{3,})[^\n`]*\n.*?"
-    r"(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z))"
-    r"|(?P<code>(?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
+    r"\n[ \t]*(?:[-*>] |\d+[.)] )*[ \t]*(?P<fence>`{3,}|~{3,})[^\n`]*\n.*?"
+    r"(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|`(?<!``)(?P<ticks>`*)(?!`)[^\n]*?(?<!`)`(?P=ticks)(?!`)"
     r"|{%-?\s*raw\s*-?%}(?P<raw>(?:(?!{%-?\s*raw\b).)*?){%-?\s*endraw\s*-?%}"
     r"|{%-?\s*comment\s*-?%}(?:(?!{%-?\s*comment\b).)*?{%-?\s*endcomment\s*-?%}"
     r"|<!--(?:(?!<!--).)*?-->",
     re.DOTALL | re.MULTILINE,
 )
-"""Code and comments, in which templates mean nothing."""
+"""Code and comments, in which templates mean nothing. Each alternative begins with a character of
+its own, which makes the search fast."""
 _TAG = re.compile(
     r"{{[<%](?P<short>[^{}]{0,2000}?)[>%]}}|{%-?(?P<block>[^{}]{0,2000}?)-?%}"
-    r"|(?P<component></?[A-Z][\w.]{0,60}(?:\s[^<>]{0,2000})?>)"
+    r"|</?[A-Z][\w.]{0,60}(?:\s[^<>]{0,2000})?>"
 )
 _ATTRIBUTES = re.compile(r"{:[^}\n]*}|[ \t]*{#[\w:. -]+}[ \t]*$", re.MULTILINE)
 _VARIABLE = re.compile(r"{{-?\s*([^{}\n]*?)\s*-?}}")
-_SPOKEN = re.compile(
+_TEXT_ARGUMENT = re.compile(
     r"\b(?:summary|title|header|text|label)\s*=\s*\"([^\"]+)\"|^\s*label\s+name=\"([^\"]+)\""
 )
 _QUOTED = re.compile(r"\s*(\w+)\s+\"([\w -]+)\"\s*")
@@ -52,38 +53,43 @@ _BLANK_LINES = re.compile(r"\n[ \t]*(?=\n)")
 _CELL_EDGE = re.compile(r"[\n|]|</?t[dh]\b[^>]*>")
 _ADMONITION = re.compile(r"^([ \t]*>[ \t>]*)\[!\w+\][+-]?|^[ \t]*:{3,}[ \t]*[\w-]*", re.MULTILINE)
 _NOTE = re.compile(r"(^ {0,3})?\[\^([\w.-]{1,40})\](:)?", re.MULTILINE)
+_INLINE_SYNTAX = re.compile(r"[\n\\`~*_\[<&]")
 _LABELLED = re.compile(
     r"(?:(===[+!]*)[ \t]+|(?:!!!|\?\?\?\+?)[ \t]*[\w-][\w -]*)(?:\"([^\"\n]*)\")?[ \t]*"
 )
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Headings, paragraphs, lists with their nesting, pipe and HTML tables, code; front matter is
-    left out."""
+    """Parse headings, paragraphs, nested lists, pipe and HTML tables and code; front matter is left
+    out."""
     del pages
     text, loss = decode(data)
     _, body = split(text)
-    page = _parser().render(_outside_code(unix_lines(body)))
-    return ParsedFile(html.fragment(page), loss=loss + Loss(pictures=page.count(' alt=""')))
+    page = make_parser().render(remove_templates(unix_lines(body)))
+    return ParsedFile(
+        html.blocks_of(html.fragment(page)), loss=loss + Loss(pictures=page.count(' alt=""'))
+    )
 
 
 @cache
-def _parser() -> MarkdownIt:
+def make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
     parser.enable(["table", "strikethrough"])
+    parser.validateLink = lambda _: True  # type: ignore[assignment,method-assign]  # see `runs`
     # Indented code is nearly always a list that was indented carelessly.
     parser.disable("code")
     ends: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    parser.block.ruler.before("table", "labelled", _labelled, ends)
-    parser.core.ruler.after("block", "numbers", _number)
-    parser.inline.ruler.at("link", _bounded(link))
-    parser.inline.ruler.at("image", _bounded(image))
+    parser.block.ruler.before("table", "labelled", parse_labelled, ends)
+    parser.core.ruler.after("block", "numbers", number_items)
+    parser.core.ruler.at("inline", parse_inline)
+    parser.inline.ruler.at("link", bound_nesting(link))
+    parser.inline.ruler.at("image", bound_nesting(image))
     return parser
 
 
-def _number(state: StateCore) -> None:
-    """Give the items of a list the numbers that they are written with, unless these are all alike,
-    which means that they are to be counted."""
+def number_items(state: StateCore) -> None:
+    """Give list items the numbers in the source, unless all are equal, which means that they are to
+    be counted."""
     lists: list[list[Token]] = []
     for token in state.tokens:
         if token.type in {"ordered_list_open", "bullet_list_open"}:
@@ -97,26 +103,41 @@ def _number(state: StateCore) -> None:
                     item.attrSet("value", item.info)
 
 
-def _bounded(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """The rule for brackets, in few others: for each around it it looks at everything once more."""
+def parse_inline(state: StateCore) -> None:
+    """Parse inline content; most of it is plain text, for which no rules are needed."""
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        token.children = token.children or []
+        if _INLINE_SYNTAX.search(token.content):
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+        elif token.content:
+            token.children.append(Token("text", "", 0, content=token.content))
+
+
+def bound_nesting(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
+    """Limit the nesting of the rule for brackets: each level scans everything once more."""
 
     def apply(state: StateInline, silent: bool) -> bool:
         if state.level < 10:
             return rule(state, silent)
         is_bracket = silent and state.src[state.pos] == "["
         if is_bracket:
-            # As the parser itself does where nothing more may nest.
+            # As the parser itself does at its deepest level.
             state.pos = state.posMax
         return is_bracket
 
     return apply
 
 
-def _labelled(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read a tab or an admonition of MkDocs: a label, and what is indented below it."""
-    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
-    found = _LABELLED.fullmatch(line)
-    if not found or (found[1] and not found[2]):
+def parse_labelled(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a tab or an admonition of MkDocs: a label, and indented content below it."""
+    at = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith(("===", "!!!", "???"), at):
+        return False
+    line = state.src[at : state.eMarks[start]]
+    match = _LABELLED.fullmatch(line)
+    if not match or (match[1] and not match[2]):
         return False
     if silent:
         return True
@@ -124,8 +145,8 @@ def _labelled(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     last = start + 1
     while last < end and (state.isEmpty(last) or state.sCount[last] >= indent):
         last += 1
-    label = found[2] or ""
-    begin = _panel(label) if found[1] else f"<div><p>{escape(label)}</p>\n"
+    label = match[2] or ""
+    begin = open_panel(label) if match[1] else f"<div><p>{escape(label)}</p>\n"
     state.push("html_block", "", 0).content = begin
     before = state.blkIndent, state.lineMax
     state.blkIndent = indent
@@ -139,85 +160,93 @@ def _labelled(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
-def _panel(label: str) -> str:
+def open_panel(label: str) -> str:
     return f'<div role="tabpanel" aria-label="{escape(label)}">\n'
 
 
-def _outside_code(body: str) -> str:
-    """The source without template syntax; code stays as it is."""
-    notes = {name for begins, name, colon in _NOTE.findall(body) if colon}
+def remove_templates(body: str) -> str:
+    """Remove template syntax from a source; code stays as it is."""
+    notes = {name for begins, name, colon in _NOTE.findall(body) if colon} if "[^" in body else ()
+    body = f"\n{body}"
     parts: list[str] = []
     last = 0
     for part in _UNTOUCHED.finditer(body):
-        parts.append(_without_templates(body[last : part.start()], notes))
-        parts += filter(None, part.group("fenced", "code", "raw"))
+        parts.append(replace_templates(body[last : part.start()], notes))
+        parts.append(part[0] if part[0][0] in "\n`" else part["raw"] or "")
         last = part.end()
-    parts.append(_without_templates(body[last:], notes))
+    parts.append(replace_templates(body[last:], notes))
     return "".join(parts)
 
 
-def _without_templates(source: str, notes: Set[str]) -> str:
-    source = _TAG.sub(_spoken, source)
-    source = _ATTRIBUTES.sub("", source)
-    source = _VARIABLE.sub(_placeholder, source)
-    source = _ADMONITION.sub(r"\1", source)
-    source = _NOTE.sub(lambda mark: _note(mark) if mark[2] in notes else mark[0], source)
+def replace_templates(source: str, notes: Collection[str]) -> str:
+    source = _TAG.sub(visible_tag, source)
+    # Most sources contain none of these, and checking that first is faster.
+    if "{" in source:
+        source = _ATTRIBUTES.sub("", source)
+        source = _VARIABLE.sub(visible_variable, source)
+    if "[!" in source or ":::" in source:
+        source = _ADMONITION.sub(r"\1", source)
+    if notes:
+        source = _NOTE.sub(lambda mark: link_note(mark) if mark[2] in notes else mark[0], source)
+    if "</" not in source:
+        return source
     # A blank line would end the HTML block in the middle of a table.
     return _HTML_TABLE.sub(lambda table: f"\n{_BLANK_LINES.sub('', table[1])}\n\n", source)
 
 
-def _note(mark: re.Match[str]) -> str:
-    """A footnote mark, or the beginning of the note, as a link to it."""
+def link_note(mark: re.Match[str]) -> str:
+    """Write a footnote mark, or the beginning of the note, as a link to it."""
     begins, name, colon = mark.groups()
     if begins is not None and colon:
         return f'\n<a id="note-{name}" href="#note-{name}">[{name}]</a>'
     return f'<a href="#note-{name}" role="doc-noteref">{name}</a>{colon or ""}'
 
 
-def _spoken(tag: re.Match[str]) -> str:
-    """What a reader of the page would see of a shortcode or component: the panel of a tab, its
-    summary or title, the tag itself where it stands for a value that is not here, or nothing."""
-    inside = next(filter(None, tag.group("short", "block", "component")), "")
+def visible_tag(tag: re.Match[str]) -> str:
+    """Return what a reader sees of a shortcode or component: the panel of a tab, its summary or
+    title, the tag itself if it stands for a missing value, or nothing."""
+    is_component = tag[0][0] == "<"
+    inside = tag[0] if is_component else tag["short"] or tag["block"] or ""
     tab = _TAB.match(inside)
-    spoken = _TAB_NAME.match(inside) if tab else _SPOKEN.search(inside)
-    label = spoken[spoken.lastindex or 0] if spoken else ""
+    text = _TAB_NAME.match(inside) if tab else _TEXT_ARGUMENT.search(inside)
+    label = text[text.lastindex or 0] if text else ""
     if tab:
-        return _apart("</div>" if tab["end"] else _panel(label))
-    if tag["component"]:
-        return _apart(label) if label else tag["component"]
-    return label or _argument(tag, inside)
+        return between_blank_lines("</div>" if tab["end"] else open_panel(label))
+    if is_component:
+        return between_blank_lines(label) if label else tag[0]
+    return label or visible_argument(tag, inside)
 
 
-def _argument(tag: re.Match[str], inside: str) -> str:
-    """Return what is shown of a shortcode with one argument."""
+def visible_argument(tag: re.Match[str], inside: str) -> str:
+    """Return what a reader sees of a shortcode with one argument."""
     argument = _QUOTED.fullmatch(inside)
-    if argument is None or argument[1] in _LAYOUT or _is_alone(tag):
+    if argument is None or argument[1] in _LAYOUT or is_alone(tag):
         return ""
-    return f"#{argument[2]}" if "channel" in argument[1] else _visible(tag)
+    return f"#{argument[2]}" if "channel" in argument[1] else as_written(tag)
 
 
-def _is_alone(tag: re.Match[str]) -> bool:
-    """Tell whether a tag has its line or table cell for itself, as an embedded video has: in a
-    sentence it stands for a value."""
+def is_alone(tag: re.Match[str]) -> bool:
+    """Tell whether a tag is alone in its line or table cell, as an embedded video is; in a sentence
+    it stands for a value."""
     before = _CELL_EDGE.split(tag.string[: tag.start()])[-1]
     after = _CELL_EDGE.split(tag.string[tag.end() :], maxsplit=1)[0]
     return not before.strip() and not after.strip()
 
 
-def _apart(block: str) -> str:
+def between_blank_lines(block: str) -> str:
     """Return a block between blank lines."""
     return f"\n\n{block}\n\n"
 
 
-def _placeholder(variable: re.Match[str]) -> str:
-    """Return what is shown of a variable: `{{Your start date}}` is a blank to fill,
-    `{{ site.days }}` a value that is not here."""
+def visible_variable(variable: re.Match[str]) -> str:
+    """Return what a reader sees of a variable: `{{Your start date}}` is a blank to fill,
+    `{{ site.days }}` a missing value."""
     inside = variable.group(1)
     is_code = re.search(r"[|.\"'=()]", inside)
-    return f"[{inside}]" if " " in inside and not is_code else _visible(variable)
+    return f"[{inside}]" if " " in inside and not is_code else as_written(variable)
 
 
-def _visible(tag: re.Match[str]) -> str:
-    """The tag as it is written, but not in the address of a link."""
+def as_written(tag: re.Match[str]) -> str:
+    """Return the tag as it is written, or nothing in the address of a link."""
     is_address = tag.string.endswith("](", 0, tag.start())
     return "" if is_address else tag.group().replace("|", "\\|")

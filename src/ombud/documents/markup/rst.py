@@ -1,7 +1,7 @@
-"""reStructuredText: docutils makes HTML of it, which is read as any other.
+"""Parse reStructuredText by docutils, which converts it to HTML.
 
 docutils (public domain and BSD) rather than xberg, which loses footnotes and repeats notes. It may
-not include files, and takes what it does not know, such as the directives of Sphinx, for text."""
+not include files, and treats unknown syntax, such as the directives of Sphinx, as text."""
 
 import re
 from collections import defaultdict
@@ -17,11 +17,11 @@ _WITHOUT_TEXT = ("toctree", "index", "highlight", "include", "literalinclude", "
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """What a reader of the page made of it sees."""
+    """Parse what a reader of the rendered page sees."""
     from docutils.core import publish_string
 
     text, loss = decode(data)
-    _know_everything()
+    register_unknown_directives()
     settings = {
         "file_insertion_enabled": False,
         "raw_enabled": False,
@@ -34,16 +34,25 @@ def read(data: bytes, pages: int) -> ParsedFile:
         "line_length_limit": len(text) + 1,
         "output_encoding": "utf-8",
     }
-    made = publish_string(text, writer=_writer(), settings_overrides=settings)
-    parsed = html.read(made, pages)
+    page = publish_string(text, writer=make_writer(), settings_overrides=settings)
+    parsed = html.read(page, pages)
     return parsed._replace(loss=parsed.loss + loss)
 
 
-def _writer() -> Any:
+def make_writer() -> Any:
+    from docutils.nodes import SkipNode
     from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 
     class _Translator(HTMLTranslator):  # type: ignore[misc]
-        """Writes struck words as such."""
+        """Writes struck words as such, and no marks of notes, which HTML adds by itself."""
+
+        def visit_label(self, node: Any) -> None:
+            raise SkipNode
+
+        def visit_header(self, node: Any) -> None:
+            """Leave headers and footers in place: they name what the page applies to."""
+
+        visit_footer = depart_header = depart_footer = visit_header
 
         def visit_inline(self, node: Any) -> None:
             is_struck = any(name in _STRUCK for name in node["classes"])
@@ -58,8 +67,8 @@ def _writer() -> Any:
     return writer
 
 
-def _know_everything() -> None:
-    """Let directives and roles that docutils does not know be text."""
+def register_unknown_directives() -> None:
+    """Make docutils treat unknown directives and roles as text."""
     from docutils import nodes
     from docutils.parsers.rst import Directive, directives, roles
 
@@ -87,15 +96,15 @@ def _know_everything() -> None:
         words = _TARGET.sub("", text)
         return [nodes.inline(rawtext, words, classes=[name])], []
 
-    directive_known, role_known = directives.directive, roles.role
+    find_directive, find_role = directives.directive, roles.role
 
     def directive(name: str, *where: Any) -> Any:
-        found, messages = directive_known(name, *where)
-        return (found or _Unknown), ([] if found is None else messages)
+        registered, messages = find_directive(name, *where)
+        return (registered or _Unknown), ([] if registered is None else messages)
 
     def role(name: str, *where: Any) -> Any:
-        found, messages = role_known(name, *where)
-        return (found or take_for_text), ([] if found is None else messages)
+        registered, messages = find_role(name, *where)
+        return (registered or take_for_text), ([] if registered is None else messages)
 
     directives.directive, roles.role = directive, role
     directives.knows_everything = True

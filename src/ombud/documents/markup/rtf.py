@@ -1,7 +1,7 @@
-"""Rich Text Format, read group by group.
+"""Parse Rich Text Format, group by group.
 
 Own code rather than xberg, which joins raised figures to words ("251 days") and drops hidden words
-without a count, and rather than striprtf, which gives words alone."""
+without a count, and rather than striprtf, which returns only words."""
 
 import codecs
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from ombud.documents.blocks import Edges, ParsedFile, heading, paragraph, table_blocks, tidy
-from ombud.documents.runs import run, unmarked
+from ombud.documents.runs import field_link, run, unmarked
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
@@ -18,13 +18,12 @@ _TOKEN = re.compile(
     rb"\\'([0-9a-fA-F]{2})|\\([a-zA-Z]{1,32})(-?[0-9]{1,9})? ?|\\(.)|([{}])|([^\\{}\r\n]+)|.",
     re.DOTALL,
 )
-_LINK = re.compile(r"HYPERLINK\s+\"([^\"]+)\"")
 _CHARSETS = {
     128: "cp932", 129: "cp949", 134: "gb18030", 136: "big5", 161: "cp1253", 162: "cp1254",
     163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
     238: "cp1250",
 }  # fmt: skip
-"""Number of a font's set of characters -> encoding."""
+"""Number of a font's character set -> encoding."""
 _SPECIAL = {
     "tab": " ", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’",
     "ldblquote": "“", "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ",
@@ -35,26 +34,26 @@ _PLACES = (
     "sn", "sv",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
 )  # fmt: skip
-"""Groups whose words go elsewhere than into the body."""
+"""Groups whose words do not go into the body."""
 _EDGES = tuple(place for place in _PLACES if place.startswith(("header", "footer")))
 _PAGE_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")
 _PAGE_NUMBER = "\0"
-"""Stands at the edge of a page for its number."""
+"""Stands for the page number in headers and footers."""
 
 
 @dataclass
 class _Group:
-    """What holds until a group ends."""
+    """The formatting of a group."""
 
     place: str = ""
-    """Where its words go; "skipped" for nowhere."""
+    """Destination of its words; "skipped" drops them."""
     is_struck: bool = False
     is_hidden: bool = False
     is_raised: bool = False
     link: str = ""
     encoding: str = ""
     fallback: int = 1
-    """Characters that stand after one of Unicode, for readers that do not know it."""
+    """Characters after a Unicode character that replace it in old readers."""
 
 
 @dataclass
@@ -64,13 +63,15 @@ class _Reader:
     blocks: list[Block] = field(default_factory=list)
     title: str = ""
     pictures: int = 0
+    hidden: int = 0
+    """Number of hidden rows."""
     _property: str = ""
     """Name of a shape's property, whose value follows."""
     _descriptions: list[str] = field(default_factory=list)
-    """Of pictures in the paragraph that is being read."""
+    """Descriptions of pictures in the current paragraph."""
     _groups: list[_Group] = field(default_factory=lambda: [_Group()])
     _words: dict[str, list[str]] = field(default_factory=dict)
-    """Place -> its words."""
+    """Place -> words."""
     _bytes: bytearray = field(default_factory=bytearray)
     """Characters that are not decoded yet."""
     _encoding: str = "cp1252"
@@ -85,11 +86,12 @@ class _Reader:
     _rows: list[list[str]] = field(default_factory=list)
     _is_in_table: bool = False
     _merged: list[str] = field(default_factory=list)
-    """The word by which each cell of the row is merged with another, empty for others."""
+    """Control word by which each cell of the row is merged with another; empty for others."""
+    _is_row_hidden: bool = False
     _merging: str = ""
-    """The same of the cell that is defined next."""
+    """Control word by which the next cell is merged."""
     _skip: int = 0
-    """Characters that are left of those after one of Unicode."""
+    """Replacement characters still to skip."""
 
     def read(self, data: bytes) -> None:
         at = 0
@@ -113,12 +115,12 @@ class _Reader:
         self._end_table()
 
     def notes(self) -> Iterator[Block]:
-        """The footnotes."""
+        """Yield the footnotes."""
         for number, note in enumerate(self._notes, start=1):
             yield paragraph(f"{run(str(number), footnote_ref=True)} {tidy(note)}")
 
     def edges(self) -> Edges:
-        """What stands at the edges of pages."""
+        """Collect headers and footers."""
         edges = Edges()
         for place in _EDGES:
             for line in "".join(self._words.get(place, ())).split("\n"):
@@ -127,9 +129,9 @@ class _Reader:
         return edges
 
     def _take(self, data: bytes) -> None:
-        left = min(self._skip, len(data))
-        self._skip -= left
-        self._bytes += data[left:]
+        skipped = min(self._skip, len(data))
+        self._skip -= skipped
+        self._bytes += data[skipped:]
 
     def _flush(self) -> None:
         if self._bytes:
@@ -180,9 +182,8 @@ class _Reader:
             self._words.pop(group.place, None)
 
     def _begin_field(self, instruction: str, group: _Group) -> None:
-        """Take in what a field is; its words follow."""
-        target = _LINK.search(instruction)
-        group.link = target[1] if target else ""
+        """Begin a field; its words follow."""
+        group.link = field_link(instruction)
         if instruction.split()[:1] and instruction.split()[0] in _PAGE_FIELDS:
             self._count_page(group.place)
 
@@ -192,7 +193,7 @@ class _Reader:
 
     def _symbol(self, symbol: str) -> None:
         if symbol == "*":
-            # A group that readers may leave out, unless they know the word that follows.
+            # A group that is skipped unless the following word is known.
             self._groups[-1].place = "skipped"
         elif symbol in _SPECIAL:
             self._say(_SPECIAL[symbol])
@@ -217,7 +218,7 @@ class _Reader:
             self._set(word, number)
 
     def _look(self, word: str, *, is_on: bool) -> bool:
-        """Take in how the words that follow look; tell whether this word is about that."""
+        """Change the look of the words that follow; tell whether the control word is about that."""
         group = self._groups[-1]
         if word in {"strike", "striked", "deleted"}:
             group.is_struck = is_on
@@ -236,7 +237,7 @@ class _Reader:
     def _say_unicode(self, number: int) -> None:
         group = self._groups[-1]
         if 0xDC00 <= number < 0xE000 and self._words.get(group.place):
-            # The second half of a character beyond the first plane.
+            # The second surrogate of a pair.
             half = self._words[group.place].pop()
             joined = (half + chr(number)).encode("utf-16", "surrogatepass")
             self._words[group.place].append(joined.decode("utf-16", errors="replace"))
@@ -252,10 +253,10 @@ class _Reader:
         group.is_raised = False
 
     def _set(self, word: str, number: int) -> None:
-        """Take in a number that is no layout."""
+        """Process a number that is not about layout."""
         group = self._groups[-1]
         if word == "ansicpg":
-            self._encoding = _known(f"cp{number}")
+            self._encoding = find_encoding(f"cp{number}")
         elif word == "uc":
             group.fallback = max(0, number)
         elif word == "f" and group.place == "fonttbl":
@@ -283,15 +284,19 @@ class _Reader:
         elif word == "cell":
             self._cells.append(tidy("".join(self._words.pop("", ()))))
         elif word == "row":
-            self._rows.append(self._filled(self._cells))
+            self.hidden += self._is_row_hidden
+            self._rows += [] if self._is_row_hidden else [self._filled(self._cells)]
             self._cells = []
         else:
             self._define(word)
 
     def _define(self, word: str) -> None:
-        """Take in the shape of a row, which is told cell by cell."""
+        """Process the definition of a row, cell by cell."""
         if word == "trowd":
             self._merged.clear()
+            self._is_row_hidden = False
+        elif word == "trhidden":
+            self._is_row_hidden = True
         elif word in {"clvmrg", "clmrg"}:
             self._merging = word
         elif word == "cellx":
@@ -299,7 +304,7 @@ class _Reader:
             self._merging = ""
 
     def _filled(self, cells: list[str]) -> list[str]:
-        """A row, in which each cell that is merged with another says what that says."""
+        """Fill merged cells of a row with the text of the cell that they are merged with."""
         above = self._rows[-1] if self._rows else []
         filled: list[str] = []
         for place, (cell, merging) in enumerate(zip_longest(cells, self._merged[: len(cells)])):
@@ -311,7 +316,7 @@ class _Reader:
         return filled
 
     def _refer(self, place: str, *, is_note: bool) -> None:
-        """Write the mark of a note, which the note itself has already; or count a page."""
+        """Write the mark of a note, unless in the note itself; or count a page number."""
         if not is_note:
             self._count_page(place)
         elif place != "footnote":
@@ -337,7 +342,7 @@ class _Reader:
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Headings, paragraphs, tables and notes; raises SourceError for what is no such file."""
+    """Parse headings, paragraphs, tables and notes; raises SourceError for other files."""
     del pages
     if not data.lstrip().startswith(b"{\\rtf"):
         raise SourceError(
@@ -347,11 +352,12 @@ def read(data: bytes, pages: int) -> ParsedFile:
     reader.read(data)
     edges = reader.edges()
     blocks = [*reader.blocks, *reader.notes(), *edges.blocks()]
-    loss = Loss(pictures=reader.pictures, repeated=edges.repeated)
+    loss = Loss(hidden=reader.hidden, pictures=reader.pictures, repeated=edges.repeated)
     return ParsedFile(blocks, reader.title, loss)
 
 
-def _known(encoding: str) -> str:
+def find_encoding(encoding: str) -> str:
+    """Return an encoding that Python has, else cp1252."""
     try:
         return codecs.lookup(encoding).name
     except LookupError:

@@ -1,14 +1,15 @@
-"""Tables of HTML: which of them only arrange the page, and where the cells of the others stand."""
+"""Tables of HTML: tell layout tables from data tables, and place the cells of the latter."""
 
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from ombud.documents.office.numbering import whole
+
 _WIDEST = 200
-"""Columns a cell may span; a hostile page says a thousand million."""
+"""Columns that a cell may span; a hostile page claims a thousand million."""
 
 
 class TableCell(NamedTuple):
@@ -17,7 +18,7 @@ class TableCell(NamedTuple):
 
 
 def own_rows(table: LexborNode) -> Iterator[LexborNode]:
-    """The rows of a table, not those of tables inside."""
+    """Yield the rows of a table, not those of inner tables."""
     for part in table.iter():
         if part.tag == "tr":
             yield part
@@ -42,21 +43,21 @@ def is_layout(table: LexborNode) -> bool:
         or not parts.isdisjoint({"caption", "thead"})
     ):
         return False
-    # A heading that is all that its cell holds is the name of a row or column.
+    # A heading that is alone in its cell is the name of a row or column.
     headings = table.css("h2, h3")
     names = table.css(":is(td, th) > :is(h2, h3):only-child")
     return len(headings) > len(names) or len(table.css("table")) > 1
 
 
 def spread(rows: Sequence[Sequence[TableCell]]) -> list[list[str]]:
-    """The texts by row; a cell that spans columns or rows is written into each of them."""
+    """Return the texts by row; a cell that spans columns or rows is written into each of them."""
     below: dict[int, tuple[str, int]] = {}
-    return [_row(cells, below) for cells in rows]
+    return [spread_row(cells, below) for cells in rows]
 
 
-def _row(cells: Sequence[TableCell], below: dict[int, tuple[str, int]]) -> list[str]:
-    """The cells of one row. below: column -> text from above, and in how many rows it still
-    stands."""
+def spread_row(cells: Sequence[TableCell], below: dict[int, tuple[str, int]]) -> list[str]:
+    """Place the cells of one row. below: column -> text of a cell above, and the number of further
+    rows that it spans."""
     row: list[str] = []
     waiting = deque(cells)
     while waiting or len(row) in below:
@@ -68,8 +69,9 @@ def _row(cells: Sequence[TableCell], below: dict[int, tuple[str, int]]) -> list[
             row.append(text)
             continue
         cell = waiting.popleft()
-        across = _span(cell.node, "colspan")
-        down = _span(cell.node, "rowspan")
+        attributes = cell.node.attributes
+        across = limit_span(attributes.get("colspan"))
+        down = limit_span(attributes.get("rowspan"))
         if down > 1:
             spanned = range(column, column + across)
             below.update(dict.fromkeys(spanned, (cell.text, down - 1)))
@@ -77,8 +79,5 @@ def _row(cells: Sequence[TableCell], below: dict[int, tuple[str, int]]) -> list[
     return row
 
 
-def _span(cell: LexborNode, name: str) -> int:
-    number = cell.attributes.get(name) or "1"
-    if not re.fullmatch(r"[0-9]{1,9}", number):
-        return 1
-    return max(1, min(int(number), _WIDEST))
+def limit_span(number: str | None) -> int:
+    return max(1, min(whole(number) or 1, _WIDEST))

@@ -1,7 +1,7 @@
-"""Word documents, read from their XML.
+"""Parse Word documents from their XML.
 
-Own code rather than xberg: that gives neither the automatic numbers of headings and clauses ("1.2",
-"(b)"), which people cite, nor headings that are only set in bold."""
+Own code rather than xberg, which returns neither the automatic numbers of headings and clauses
+("1.2", "(b)"), which people cite, nor headings that are only set in bold."""
 
 import re
 from collections.abc import Iterator
@@ -24,6 +24,7 @@ from ombud.documents.office.docx_styles import (
     Style,
     inherited,
     is_on,
+    numbering_of,
     read_numbering,
     read_styles,
     value,
@@ -42,8 +43,7 @@ _NOTES = (
 """Part, element of a note, element that refers to it."""
 _WORD = Program("Word", "Word document", ".docx")
 _BLOCKS = frozenset((w.PARAGRAPH, w.TABLE))
-_CONTROLS = frozenset((w.CONTENT_CONTROL, w.CONTROLLED_CONTENT))
-_CONTAINERS = _CONTROLS | {w.INSERTED, w.SMART_TAG, w.CUSTOM_XML}
+_CONTAINERS = (w.CONTENT_CONTROL, w.CONTROLLED_CONTENT, w.INSERTED, w.SMART_TAG, w.CUSTOM_XML)
 _LEVEL_STYLE = re.compile(r"heading ([1-9])")
 _CONTENTS_STYLE = re.compile(r"toc \d|table of figures|toc heading")
 _WIDEST = 100
@@ -55,29 +55,33 @@ _ENDS = (".", ";", ",", ":", "?", "!")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Headings, paragraphs, lists and clauses with their numbers, tables, text boxes, notes below
-    what refers to them, descriptions of pictures; at the end what stands in headers and footers."""
+    """Parse headings, paragraphs, numbered lists and clauses, tables, text boxes, notes below their
+    references, and descriptions of pictures; headers and footers come last."""
     del pages
     with opened(data, _WORD) as package:
         document = package.part(_DOCUMENT)
         body = document.find(w.BODY) if document is not None else None
         if body is None:
             raise broken(_WORD)
+        for alternatives in document.iter(w.ALTERNATIVES) if document is not None else ():
+            # The fallback is for programs that cannot display the first alternative.
+            for fallback in alternatives.findall(w.FALLBACK):
+                alternatives.remove(fallback)
         styles = read_styles(package.part("word/styles.xml"))
         numbering = read_numbering(package.part("word/numbering.xml"))
         words = WordRuns(styles, package.links(_DOCUMENT), number_notes(body))
-        notes = _read_notes(package, styles)
-        edges = _read_edges(package, WordRuns(styles))
+        notes = read_notes(package, styles)
+        edges = read_edges(package, body, styles)
     reader = _Reader(styles, numbering, words, notes)
     blocks = reader.read(body)
-    blocks = _bold_headings(blocks, reader.emphasised)
-    blocks = list(_headings_levelled(blocks, reader.titles))
+    blocks = promote_bold_lines(blocks, reader.emphasised)
+    blocks = list(level_headings(blocks, reader.titles))
     blocks += edges.blocks()
     loss = Loss(hidden=reader.hidden, pictures=reader.pictures, repeated=edges.repeated)
     return ParsedFile(blocks, loss=loss)
 
 
-def _read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, str], str]:
+def read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, str], str]:
     """(element of the reference, id) -> words of the note."""
     notes: dict[tuple[str, str], str] = {}
     for part, name, reference in _NOTES:
@@ -88,20 +92,31 @@ def _read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, s
     return notes
 
 
-def _read_edges(package: Package, words: WordRuns) -> Edges:
+def read_edges(package: Package, body: Element, styles: dict[str, Style]) -> Edges:
     edges = Edges()
-    for relation in package.relations(_DOCUMENT).values():
-        root = package.part(relation.path) if relation.kind in {"header", "footer"} else None
+    unseen = unseen_edges(package, body)
+    for name, relation in package.relations(_DOCUMENT).items():
+        if relation.kind not in {"header", "footer"} or name in unseen:
+            continue
+        words = WordRuns(styles, package.links(relation.path))
+        root = package.part(relation.path)
         for node in root.iter(w.PARAGRAPH) if root is not None else ():
-            edges.add(tidy(words.read(node)), counts_pages=_counts_pages(node))
+            codes = [code.text or "" for code in node.iter(w.FIELD_CODE)]
+            codes += [code.get(w.INSTRUCTION, "") for code in node.iter(w.SIMPLE_FIELD)]
+            counts_pages = any(code.split()[:1] in (["PAGE"], ["NUMPAGES"]) for code in codes)
+            edges.add(tidy(words.read(node)), counts_pages=counts_pages)
     return edges
 
 
-def _counts_pages(node: Element) -> bool:
-    """Tell whether a paragraph shows the number of the page."""
-    codes = [code.text or "" for code in node.iter(w.FIELD_CODE)]
-    codes += [code.get(w.INSTRUCTION, "") for code in node.iter(w.SIMPLE_FIELD)]
-    return any(code.split()[:1] in (["PAGE"], ["NUMPAGES"]) for code in codes)
+def unseen_edges(package: Package, body: Element) -> set[str]:
+    """List the headers of first and even pages if these are switched off: files keep them."""
+    references = [node for name in w.EDGE_REFERENCES for node in body.iter(name)]
+    off = {"first", "even"}.intersection(node.get(w.PAGES) for node in references)
+    if any(is_on(section, w.HAS_FIRST) for section in body.iter(w.SECTION)):
+        off.discard("first")
+    if off and is_on(package.part("word/settings.xml"), w.HAS_EVEN):
+        off.discard("even")
+    return {node.get(w.RELATION, "") for node in references if node.get(w.PAGES) in off}
 
 
 @dataclass
@@ -112,18 +127,18 @@ class _Reader:
     notes: dict[tuple[str, str], str]
     """(element of a reference, id) -> words of the note."""
     pictures: int = 0
-    """Pictures that nothing describes."""
+    """Number of pictures without a description."""
     hidden: int = 0
-    """Rows that are not shown."""
+    """Number of hidden rows."""
     emphasised: set[int] = field(default_factory=set)
-    """Positions of blocks that are short and wholly bold or in capitals."""
+    """Positions of blocks that are short and all bold or all in capitals."""
     titles: set[int] = field(default_factory=set)
     """Positions of blocks in the style Title."""
 
     def read(self, body: Element | None) -> list[Block]:
         blocks: list[Block] = []
         items: list[str] = []
-        for node in _flow(body):
+        for node in flow_elements(body):
             # The items so far become a block as soon as something else follows.
             position = len(blocks) + bool(items)
             for block in self._blocks(node, position):
@@ -136,7 +151,7 @@ class _Reader:
         return blocks + list_of(items)
 
     def _blocks(self, node: Element, position: int) -> list[Block]:
-        """The blocks of a table or paragraph, the first of which will stand at that position."""
+        """Read the blocks of a table or paragraph, the first of which gets that position."""
         if node.tag == w.TABLE:
             return [*self._table(node), *self._below(node)]
         # Numbers in the boxes are counted first.
@@ -146,7 +161,7 @@ class _Reader:
         return [block, *below] if block else below
 
     def _below(self, node: Element) -> Iterator[Block]:
-        """Descriptions of pictures and the notes that a paragraph or table refers to."""
+        """Yield descriptions of pictures and the notes that a paragraph or table refers to."""
         for picture in node.iter(w.PICTURE_PROPERTIES):
             described = tidy(unmarked(picture.get("descr", "")))
             is_file_name = " " not in described and "." in described[-5:]
@@ -154,7 +169,7 @@ class _Reader:
                 yield paragraph(described)
             elif next(node.iter(w.TEXT_BOX), None) is None:
                 self.pictures += 1
-        for reference in node.iter():
+        for reference in node.iter() if self.notes else ():
             name = reference.tag, reference.get(w.ID, "")
             if name in self.notes and name in self.words.notes:
                 mark = run(self.words.notes[name], footnote_ref=True)
@@ -166,38 +181,38 @@ class _Reader:
         text = tidy(self.words.read(node, chain))
         # An empty paragraph counts, too.
         label, depth = self._number(properties, chain)
-        if not text or _is_contents(chain):
+        is_contents = any(_CONTENTS_STYLE.match(style.name) for style in chain)
+        if not text or is_contents:
             return None
-        level = _heading_level(properties, chain)
+        level = heading_level(properties, chain)
         if level:
-            if _is_title(chain):
+            if is_title(chain):
                 self.titles.add(position)
-            return _heading(text, label, level)
+            return make_heading(text, label, level)
         if label:
             return Block(kind="list", text=f"{'  ' * depth}{label} {text}")
-        shown = plain(text)
-        if _may_be_heading(shown) and (self._is_bold(node, chain) or _is_capital(shown)):
+        visible = plain(text)
+        may_be_heading = len(visible) <= LONGEST_EMPHASISED and not visible.endswith(_ENDS)
+        if may_be_heading and (is_in_capitals(visible) or self._is_bold(node, chain)):
             self.emphasised.add(position)
         return paragraph(text)
 
     def _boxes(self, node: Element) -> list[Block]:
-        """What stands in text boxes that hang on a paragraph."""
+        """Read the text boxes anchored to a paragraph."""
         blocks = []
         for box in node.iter(w.TEXT_BOX):
-            for inner in _flow(box):
-                blocks += self._boxed(inner)
+            for inner in flow_elements(box):
+                if inner.tag == w.TABLE:
+                    blocks += self._table(inner)
+                elif text := tidy(self.words.read(inner)):
+                    blocks.append(paragraph(text))
         return blocks
 
-    def _boxed(self, node: Element) -> list[Block]:
-        if node.tag == w.TABLE:
-            return self._table(node)
-        text = tidy(self.words.read(node))
-        return [paragraph(text)] if text else []
-
     def _number(self, properties: Element | None, chain: list[Style]) -> tuple[str, int]:
-        """(number as printed, depth), ("", 0) for a paragraph outside lists."""
-        number = value(properties, w.PARAGRAPH_LIST)
-        level = whole(value(properties, w.PARAGRAPH_LEVEL))
+        """Return the number as printed and its depth; ("", 0) for a paragraph outside lists."""
+        numbering = numbering_of(properties)
+        number = value(numbering, w.PARAGRAPH_LIST)
+        level = whole(value(numbering, w.PARAGRAPH_LEVEL))
         for style in chain:
             if number is None:
                 number = style.number
@@ -210,28 +225,35 @@ class _Reader:
 
     def _table(self, table: Element) -> list[Block]:
         rows: list[list[str]] = []
-        for row in table.findall(w.ROW):
-            if row.find(w.ROW_DELETED) is not None:
+        for row in child_elements(table, w.ROW):
+            properties = row.find(w.ROW_PROPERTIES)
+            if properties is not None and properties.find(w.DELETED) is not None:
                 continue
-            if is_on(row, w.ROW_HIDDEN):
+            if is_on(properties, w.ROW_HIDDEN):
                 self.hidden += 1
                 continue
             rows.append(self._row(row, above=rows[-1] if rows else []))
         return list(table_blocks(rows))
 
     def _row(self, row: Element, above: list[str]) -> list[str]:
-        """The cells of a row; a merged one is said in each of its places."""
-        cells = [""] * _limited(value(row, w.COLUMNS_BEFORE), least=0)
-        for cell in _cells(row):
+        """Read the cells of a row; a merged one is repeated in each of its places."""
+        row_properties = row.find(w.ROW_PROPERTIES)
+        cells = [""] * limit_columns(value(row_properties, w.COLUMNS_BEFORE), least=0)
+        for cell in child_elements(row, w.CELL):
             column = len(cells)
             text = tidy(self._cell(cell))
-            if _continues_above(cell) and column < len(above):
+            properties = cell.find(w.CELL_PROPERTIES)
+            if properties is not None and properties.find(w.CELL_DELETED) is not None:
+                text = ""
+            merge = properties.find(w.ROW_MERGE) if properties is not None else None
+            continues_above = merge is not None and merge.get(w.VALUE) != "restart"
+            if continues_above and column < len(above):
                 text = above[column]
-            cells += [text] * _limited(value(cell, w.COLUMN_SPAN), least=1)
-        return cells + [""] * _limited(value(row, w.COLUMNS_AFTER), least=0)
+            cells += [text] * limit_columns(value(properties, w.COLUMN_SPAN), least=1)
+        return cells + [""] * limit_columns(value(row_properties, w.COLUMNS_AFTER), least=0)
 
     def _cell(self, cell: Element) -> str:
-        """Words of a cell, inner tables included; an item keeps its number."""
+        """Read the words of a cell with its inner tables; items keep their numbers."""
         texts = []
         for node in cell.iter(w.PARAGRAPH):
             properties = node.find(w.PARAGRAPH_PROPERTIES)
@@ -247,7 +269,7 @@ class _Reader:
         for part in node.iter(w.RUN):
             if not self.words.read(part).strip():
                 continue
-            by_run = is_on(part, w.BOLD)
+            by_run = is_on(part.find(w.RUN_PROPERTIES), w.BOLD)
             is_bold = by_style if by_run is None else by_run
             if not is_bold:
                 return False
@@ -255,57 +277,47 @@ class _Reader:
         return has_words
 
 
-def _limited(number: str | None, *, least: int) -> int:
-    """Return how many columns something spans."""
+def limit_columns(number: str | None, *, least: int) -> int:
+    """Read a number of columns, within limits."""
     return max(least, min(whole(number) or least, _WIDEST))
 
 
-def _continues_above(cell: Element) -> bool:
-    """Whether a cell is merged with the one above it."""
-    merge = cell.find(w.ROW_MERGE)
-    return merge is not None and merge.get(w.VALUE) != "restart"
-
-
-def _flow(parent: Element | None) -> Iterator[Element]:
-    """Paragraphs and tables in order, through content controls and tracked insertions."""
+def flow_elements(parent: Element | None) -> Iterator[Element]:
+    """Yield paragraphs and tables in order, also in content controls and tracked insertions."""
     if parent is None:
         return
     for node in parent:
         if node.tag in _BLOCKS:
             yield node
         elif node.tag in _CONTAINERS:
-            yield from _flow(node)
+            yield from flow_elements(node)
 
 
-def _cells(row: Element) -> Iterator[Element]:
-    for node in row:
-        if node.tag == w.CELL:
+def child_elements(parent: Element, name: str) -> Iterator[Element]:
+    """Yield rows of a table or cells of a row, also in content controls."""
+    for node in parent:
+        if node.tag == name:
             yield node
-        elif node.tag in _CONTROLS:
-            yield from _cells(node)
+        elif node.tag in _CONTAINERS:
+            yield from child_elements(node, name)
 
 
-def _heading(text: str, label: str, level: int) -> Block:
+def make_heading(text: str, label: str, level: int) -> Block:
     # A bullet before a heading is decoration.
     if label and label != "-":
         text = f"{label} {text}"
     return heading(text, level)
 
 
-def _is_contents(chain: list[Style]) -> bool:
-    """Whether a paragraph is part of a table of contents."""
-    return any(_CONTENTS_STYLE.match(style.name) for style in chain)
-
-
-def _is_title(chain: list[Style]) -> bool:
-    """Whether a paragraph is in the style that Word calls Title."""
+def is_title(chain: list[Style]) -> bool:
+    """Tell whether a paragraph has the style that Word calls Title."""
     return bool(chain) and chain[0].name == "title"
 
 
-def _heading_level(properties: Element | None, chain: list[Style]) -> int:
-    """1 to 9, or 0 for a paragraph that is no heading."""
+def heading_level(properties: Element | None, chain: list[Style]) -> int:
+    """Return the level of a heading, 1 to 9; 0 for other paragraphs."""
     outline = whole(value(properties, w.OUTLINE_LEVEL))
-    if outline is None and _is_title(chain):
+    if outline is None and is_title(chain):
         return 1
     for style in chain:
         if outline is not None:
@@ -317,38 +329,30 @@ def _heading_level(properties: Element | None, chain: list[Style]) -> int:
     return outline + 1 if outline is not None and 0 <= outline < 9 else 0
 
 
-def _may_be_heading(text: str) -> bool:
-    return len(text) <= LONGEST_EMPHASISED and not text.endswith(_ENDS)
+def is_in_capitals(text: str) -> bool:
+    return text.isupper() and sum(map(str.isalpha, text)) >= 5
 
 
-def _is_capital(text: str) -> bool:
-    return text.isupper() and sum(1 for c in text if c.isalpha()) >= 5
-
-
-def _bold_headings(blocks: list[Block], emphasised: set[int]) -> list[Block]:
-    """Short bold lines before text become headings, one level below the heading they stand
-    under."""
+def promote_bold_lines(blocks: list[Block], emphasised: set[int]) -> list[Block]:
+    """Turn short bold lines before text into headings, one level below the heading above them."""
     level = 0
     headed = []
     for position, (block, following) in enumerate(zip_longest(blocks, blocks[1:])):
         if block.kind == "heading":
             level = block.level
-        elif position in emphasised and _stands_above(block, following):
+        # Above a table, a longer line is its caption.
+        elif (
+            position in emphasised
+            and following is not None
+            and (following.kind != "table" or len(block.text) < LONGEST_ABOVE_TABLE)
+        ):
             block = block.model_copy(update={"kind": "heading", "level": min(level + 1, 6)})
         headed.append(block)
     return headed
 
 
-def _stands_above(block: Block, following: Block | None) -> bool:
-    """Whether something follows that a line may be the heading of; above a table a longer one is
-    its caption."""
-    if following is None:
-        return False
-    return following.kind != "table" or len(block.text) < LONGEST_ABOVE_TABLE
-
-
-def _headings_levelled(blocks: list[Block], titles: set[int]) -> Iterator[Block]:
-    """Under a title all other headings are one level deeper."""
+def level_headings(blocks: list[Block], titles: set[int]) -> Iterator[Block]:
+    """Move all other headings one level below a single title."""
     has_title = len(titles) == 1
     for position, block in enumerate(blocks):
         if has_title and block.kind == "heading" and position not in titles:

@@ -1,6 +1,6 @@
-"""The words of Word paragraphs with what their runs look like: struck, hidden, raised, linked."""
+"""Read the words of Word paragraphs with the look of their runs: struck, hidden, raised, linked."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
@@ -8,24 +8,22 @@ from ombud.documents.blocks import tidy
 from ombud.documents.office import docx_names as w
 from ombud.documents.office.docx_styles import RunLook, Style, inherited, read_look, value
 from ombud.documents.office.numbering import written
-from ombud.documents.runs import link, run, unmarked
+from ombud.documents.runs import field_link, link, run, unmarked
 
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_SKIPPED = (
+_SKIPPED = {
     w.DELETED,
     w.MOVED_AWAY,
     w.PARAGRAPH_PROPERTIES,
     w.RUN_PROPERTIES,
     w.FIELD_CODE,
-    _FALLBACK,
     w.TEXT_BOX,
-)
+}
 _BLANKS = (w.TAB, w.BREAK, w.CARRIAGE_RETURN)
 _SYMBOLS = {
     "wingdings": {0xFE: "☑", 0xFD: "☒", 0xA8: "☐", 0x6F: "☐", 0xFC: "✓", 0xFB: "✗", 0xE0: "→"},
     "wingdings 2": {0x52: "☑", 0x54: "☒", 0x53: "☒", 0xA3: "☐", 0x2A: "☐", 0x50: "✓", 0x4F: "✗"},
 }
-"""Font -> number of a sign -> what it shows."""
+"""Font -> number of a sign -> character."""
 
 
 @dataclass
@@ -39,19 +37,26 @@ class WordRuns:
     """(element of the reference, id) -> mark."""
 
     def read(self, node: Element, chain: Sequence[Style] = ()) -> str:
-        """Text of a paragraph or run as printed: no deletions, field codes, or text boxes, which
-        are read apart. chain: the paragraph's styles, the nearest first."""
-        looks = tuple(style.look for style in chain)
+        """Read a paragraph or run as printed: without deletions, field codes, and text boxes, which
+        are read separately. chain: the paragraph's styles, nearest first."""
+        looks = [style.look for style in chain]
         if node.tag == w.RUN:
             return self._run(node, looks)
         words: list[str] = []
+        fields: list[tuple[int, list[str]]] = []
+        """Start of the words of each open field, and its code."""
         for child in node:
             if child.tag in _SKIPPED:
                 continue
             if child.tag == w.RUN:
                 words.append(self._run(child, looks))
+                if fields or child.find(w.FIELD_EDGE) is not None:
+                    link_fields(child, words, fields)
             elif child.tag == w.HYPERLINK:
                 address = self.links.get(child.get(w.RELATION, ""), "")
+                words.append(link(self.read(child, chain), address))
+            elif child.tag == w.SIMPLE_FIELD:
+                address = field_link(child.get(w.INSTRUCTION, ""))
                 words.append(link(self.read(child, chain), address))
             elif child.tag == w.TEXT:
                 words.append(child.text or "")
@@ -62,10 +67,8 @@ class WordRuns:
     def _run(self, node: Element, looks: Sequence[RunLook]) -> str:
         properties = node.find(w.RUN_PROPERTIES)
         named = inherited(self.styles, value(properties, w.RUN_STYLE) or "")
-        looks = (read_look(node), *(style.look for style in named), *looks)
-        is_struck = _first(looks, lambda look: look.struck)
-        is_hidden = _first(looks, lambda look: look.hidden)
-        is_raised = _first(looks, lambda look: look.raised)
+        looks = [read_look(properties), *(style.look for style in named), *looks]
+        is_struck, is_hidden, is_raised = map(first_specified, zip(*looks, strict=True))
         words: list[str] = []
         for piece, is_note in self._pieces(node):
             words.append(
@@ -80,12 +83,12 @@ class WordRuns:
         return "".join(words)
 
     def _pieces(self, node: Element) -> Iterator[tuple[str, bool]]:
-        """Words of a run, and whether they are the mark of a note."""
+        """Yield pieces of a run, and whether each is the mark of a note."""
         words: list[str] = []
         for child in node:
-            note = self.notes.get((child.tag, child.get(w.ID, "")))
             if child.tag in _SKIPPED:
                 continue
+            note = self.notes.get((child.tag, child.get(w.ID, ""))) if self.notes else None
             if note:
                 yield "".join(words), False
                 yield note, True
@@ -97,23 +100,32 @@ class WordRuns:
             elif child.tag == w.HYPHEN:
                 words.append("-")
             elif child.tag == w.SYMBOL:
-                words.append(_symbol(child))
+                words.append(read_symbol(child))
             else:
                 words.append(self.read(child))
         yield "".join(words), False
 
 
-def _first(looks: Sequence[RunLook], of: Callable[[RunLook], bool | None]) -> bool:
-    """Return what the nearest look says that says anything."""
-    for look in looks:
-        answer = of(look)
-        if answer is not None:
-            return answer
-    return False
+def first_specified(values: Iterable[bool | None]) -> bool:
+    """Return the value of the nearest look that specifies it."""
+    return next((value for value in values if value is not None), False)
 
 
-def _symbol(node: Element) -> str:
-    """A sign of a font that has no letters."""
+def link_fields(node: Element, words: list[str], fields: list[tuple[int, list[str]]]) -> None:
+    """Open and close the fields that begin and end in a run; the words of one may be a link."""
+    for part in node:
+        edge = part.get(w.FIELD_EDGE_KIND)
+        if edge == "begin":
+            fields.append((len(words), []))
+        elif part.tag == w.FIELD_CODE and fields:
+            fields[-1][1].append(part.text or "")
+        elif edge == "end" and fields:
+            start, code = fields.pop()
+            words[start:] = [link("".join(words[start:]), field_link("".join(code)))]
+
+
+def read_symbol(node: Element) -> str:
+    """Read a sign of a symbol font."""
     font = node.get(w.FONT, "").lower()
     try:
         number = int(node.get(w.CHARACTER, ""), 16)
@@ -125,19 +137,16 @@ def _symbol(node: Element) -> str:
 
 
 def number_notes(body: Element) -> dict[tuple[str, str], str]:
-    """The marks of footnotes and endnotes in the order of the text: 1, 2, 3 and i, ii, iii."""
+    """Number footnotes and endnotes in the order of the text: 1, 2, 3 and i, ii, iii."""
     marks: dict[tuple[str, str], str] = {}
-    counts = {w.FOOTNOTE_REFERENCE: 0, w.ENDNOTE_REFERENCE: 0}
-    for node in body.iter():
-        if node.tag in counts:
-            counts[node.tag] += 1
-            form = "decimal" if node.tag == w.FOOTNOTE_REFERENCE else "lowerRoman"
-            marks.setdefault((node.tag, node.get(w.ID, "")), written(counts[node.tag], form))
+    for name, form in ((w.FOOTNOTE_REFERENCE, "decimal"), (w.ENDNOTE_REFERENCE, "lowerRoman")):
+        for number, node in enumerate(body.iter(name), 1):
+            marks.setdefault((name, node.get(w.ID, "")), written(number, form))
     return marks
 
 
 def note_texts(root: Element | None, name: str, words: WordRuns) -> dict[str, str]:
-    """Id of a note -> its words; those of separators have none."""
+    """Map ids of notes to their words; separators have none."""
     texts: dict[str, str] = {}
     for note in root.iter(name) if root is not None else ():
         text = tidy(" ".join(words.read(node) for node in note.iter(w.PARAGRAPH)))

@@ -1,4 +1,4 @@
-"""Automatic numbers of headings and items: counted by level, written as the format says."""
+"""Automatic numbers of headings and items, counted by level and written in a format."""
 
 DEEPEST = 9
 """Levels of a list."""
@@ -9,49 +9,49 @@ _ROMAN = (
 
 
 class Counts:
-    """How far each level of a list has counted; levels are numbered from 0."""
+    """The counters of a list, one for each level from 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
 
     def at(self, depth: int, start: int) -> int:
-        """The number of a level, `start` where it has not begun."""
+        """Return the number of a level, `start` if it has not begun."""
         return self._numbers.get(depth, start)
 
     def set(self, depth: int, number: int) -> None:
         self._numbers[depth] = number
 
     def begin(self, depth: int, start: int) -> None:
-        """As if the level had counted its first item, unless it has begun."""
+        """Count the first item of a level, unless it has begun."""
         self._numbers.setdefault(depth, start)
 
     def count(self, depth: int, start: int) -> int:
-        """One more at that level, deeper ones begin anew; start: of a level that has not begun."""
+        """Count an item of a level and restart deeper ones. start: number of the first item."""
         number = self._numbers.get(depth)
         self.end(depth)
         self._numbers[depth] = start if number is None else number + 1
         return self._numbers[depth]
 
     def end(self, depth: int) -> None:
-        """The level and all deeper ones begin anew."""
+        """Restart the level and all deeper ones."""
         for ended in range(depth, DEEPEST):
             self._numbers.pop(ended, None)
 
 
 def written(value: int, style: str) -> str:
-    """A number in one of Word's formats: 4 -> 4, 04, d, D, iv, IV."""
+    """Write a number in one of Word's formats: 4 -> 4, 04, d, D, iv, IV."""
     if style in {"lowerLetter", "upperLetter"} and value > 0:
-        # After z comes aa, then bb.
+        # z is followed by aa, then bb.
         rounds, position = divmod(value - 1, 26)
         letter = chr(ord("a") + position) * min(1 + rounds, 9)
         return letter if style == "lowerLetter" else letter.upper()
     if style in {"lowerRoman", "upperRoman"} and 0 < value < 4000:
-        roman = _roman(value)
+        roman = roman_numeral(value)
         return roman if style == "lowerRoman" else roman.upper()
     return f"{value:02d}" if style == "decimalZero" else str(value)
 
 
-def _roman(value: int) -> str:
+def roman_numeral(value: int) -> str:
     numerals = []
     for size, letters in _ROMAN:
         numerals.append(letters * (value // size))
@@ -60,7 +60,7 @@ def _roman(value: int) -> str:
 
 
 def whole(text: str | None) -> int | None:
-    """A whole number of at most nine digits; None for anything else."""
+    """Parse a whole number of at most nine digits; None for anything else."""
     if text is None or len(text) >= 10:
         return None
     return int(text) if text.lstrip("-").isdigit() else None

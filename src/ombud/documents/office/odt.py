@@ -1,10 +1,10 @@
-"""OpenDocument texts, read from their XML.
+"""Parse OpenDocument texts from their XML.
 
-Own code rather than odfpy: that does not count lists, builds an object for every element, and does
-not bound what it unpacks (`docs/results/parts.md`). Pages are not known: a file holds no page
-breaks but those that somebody set."""
+Own code rather than odfpy, which does not count lists, builds an object for every element, and does
+not limit what it unpacks (`docs/results/parts.md`). Pages are unknown: a file contains only manual
+page breaks."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -18,6 +18,7 @@ from ombud.documents.blocks import (
     table_blocks,
     tidy,
 )
+from ombud.documents.grids import Cells, without_hidden
 from ombud.documents.office.numbering import DEEPEST, Counts, whole
 from ombud.documents.office.odt_lists import Lists
 from ombud.documents.office.odt_words import OdtRuns
@@ -27,9 +28,9 @@ from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
 _WRITER = Program("LibreOffice", "OpenDocument text", ".odt")
-MOST_REPEATED = 200
-"""Of one cell or row; a hostile table repeats a cell a thousand million times."""
-MOST_CELLS = 1_000_000
+MAX_REPEATED = 200
+"""Repetitions of a cell or row; a hostile table repeats a cell a thousand million times."""
+MAX_CELLS = 1_000_000
 _SECTIONS = {"section", "index-body", "text-box", "numbered-paragraph"}
 _GROUPS = frozenset(
     f"table-{group}"
@@ -39,7 +40,7 @@ _INVISIBLE = ("collapse", "filter")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Headings and clauses with their numbers, lists, tables, text boxes, footnotes; no table of
+    """Parse numbered headings and clauses, lists, tables, text boxes and footnotes, but no table of
     contents."""
     del pages
     with opened(data, _WRITER) as package:
@@ -53,16 +54,16 @@ def read(data: bytes, pages: int) -> ParsedFile:
     for root in (common, content):
         if root is not None:
             reader.add_styles(root)
-    blocks = _levelled(list(reader.blocks(body)), has_title=reader.titles == 1)
+    blocks = level_headings(list(reader.blocks(body)), has_title=reader.titles == 1)
     edges = page_edges(common, reader.words)
     blocks += edges.blocks()
     loss = Loss(hidden=reader.hidden, repeated=edges.repeated, pictures=reader.pictures)
     return ParsedFile(blocks, loss=loss)
 
 
-def _levelled(blocks: list[Block], has_title: bool) -> list[Block]:
-    """Titles, which come with level 0, get 1; under a single title all other headings are one level
-    deeper."""
+def level_headings(blocks: list[Block], has_title: bool) -> list[Block]:
+    """Give titles, which have level 0, level 1, and move all other headings one level below a
+    single title."""
     levelled = []
     for block in blocks:
         if block.kind == "heading":
@@ -81,8 +82,8 @@ def page_edges(
         if pages is not None and page.get("name", "") not in pages:
             continue
         for side in page:
-            is_shown = side.get("display") != "false"
-            for node in side.iter("p") if is_shown else ():
+            is_visible = side.get("display") != "false"
+            for node in side.iter("p") if is_visible else ():
                 has_number = next(node.iter("page-number"), None) is not None
                 edges.add(tidy(words.read(node)), counts_pages=has_number)
     return edges
@@ -102,7 +103,7 @@ class _ItemPart(NamedTuple):
     """Number of the item."""
     depth: int
     is_first: bool
-    """Whether it opens the item."""
+    """True if it opens the item."""
 
 
 @dataclass
@@ -115,12 +116,12 @@ class _Reader:
     titles: int = 0
     cells: int = 0
     hidden: int = 0
-    """Sections, rows and columns that are not shown."""
+    """Number of hidden sections, rows and columns."""
     pictures: int = 0
-    """Pictures that nothing describes."""
+    """Number of pictures without a description."""
 
     def add_styles(self, root: Element) -> None:
-        """Take over the styles of a part."""
+        """Add the styles of a part."""
         self.lists.add(root)
         self.words.add(root)
         for style in root.iter("style"):
@@ -136,13 +137,15 @@ class _Reader:
                 yield from self._list(node)
             elif node.tag == "table":
                 yield from self._table(node)
-            elif node.tag in _SECTIONS and node.get("display") in {"none", "condition"}:
+            elif node.tag in _SECTIONS and (
+                node.get("display") == "none" or node.get("is-hidden") == "true"
+            ):
                 self.hidden += 1
             elif node.tag in _SECTIONS:
                 yield from self.blocks(node)
 
     def _paragraph(self, node: Element, label: str | None = None) -> Iterator[Block]:
-        """label: number of the list item that the paragraph opens."""
+        """Read a paragraph. label: number of the list item that it opens."""
         text = tidy(self.words.read(node))
         if text and node.tag == "h":
             yield self._heading(node, text, label)
@@ -194,7 +197,7 @@ class _Reader:
             yield paragraph(f"{mark} {text}" if mark else text)
 
     def _list(self, node: Element) -> Iterator[Block]:
-        """The items as one block, parted by headings and by what hangs on an item."""
+        """Read the items as one block, split at headings and at anchored content."""
         style = node.get("style-name") or self._first_style(node)
         counts = self.lists.begin(style, node)
         items: list[str] = []
@@ -219,7 +222,7 @@ class _Reader:
         yield from list_of(items)
 
     def _first_style(self, node: Element) -> str:
-        """Lists without a style of their own have that of their first paragraph."""
+        """Find the style of a list by its first paragraph."""
         paragraph = next((child for child in node.iter() if child.tag in {"p", "h"}), None)
         name = paragraph.get("style-name", "") if paragraph is not None else ""
         for _ in range(DEEPEST):
@@ -250,90 +253,97 @@ class _Reader:
                     yield from self._item_parts(child, inner_style, counts, depth + 1)
 
     def _table(self, table: Element) -> Iterator[Block]:
-        rows: list[list[str]] = []
-        spanning = _SpanningCells()
-        hidden_columns: set[int] = set()
-        width = 0
-        for column in _parts(table, "table-column"):
-            repeated = _limited(column, "number-columns-repeated")
-            if column.get("visibility") in _INVISIBLE:
-                hidden_columns.update(range(width, width + repeated))
-                self.hidden += 1
-            width += repeated
-        for line in _parts(table, "table-row"):
-            if line.get("visibility") in _INVISIBLE:
-                self.hidden += 1
-                continue
-            row = _row(line, spanning, self.words)
-            row = [text for place, text in enumerate(row) if place not in hidden_columns]
-            repeated = _limited(line, "number-rows-repeated") if any(row) else 1
-            rows += [row] * repeated
-            self.cells += len(row) * repeated
-            if self.cells > MOST_CELLS:
-                raise SourceError(
-                    "The tables have more than a million cells.", hint="Split the document."
-                )
+        cells, hidden = read_table(table, self._cell, self._count)
+        self.hidden += hidden
+        width = max((max(row) + 1 for row in cells.values()), default=0)
+        rows = []
+        for row in cells.values():
+            rows.append([row.get(column, "") for column in range(width)])
         yield from table_blocks(rows)
 
+    def _cell(self, cell: Element) -> str:
+        return tidy(" ".join(map(self.words.read, cell_paragraphs(cell))))
 
-@dataclass
-class _SpanningCells:
-    """Cells of a table that reach over several columns or rows."""
-
-    below: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """Column -> text from above, and in how many rows it still stands."""
-
-    def from_above(self, column: int) -> str | None:
-        """The text that reaches down into a covered cell."""
-        text, left = self.below.pop(column, ("", 0))
-        if left > 1:
-            self.below[column] = (text, left - 1)
-        return text if left else None
+    def _count(self, row: Mapping[int, str]) -> None:
+        self.cells += len(row)
+        if self.cells > MAX_CELLS:
+            raise SourceError(
+                "The tables have more than a million cells.", hint="Split the document."
+            )
 
 
-def _row(line: Element, spanning: _SpanningCells, words: OdtRuns) -> list[str]:
-    """Texts of one row; what spans columns or rows is said in each of them."""
-    row: list[str] = []
-    covered = 0
-    """Cells that the last one still reaches over."""
-    for cell in line:
-        repeated = _limited(cell, "number-columns-repeated")
-        if cell.tag == "covered-table-cell":
-            for _ in range(repeated):
-                beside = row[-1] if covered > 0 and row else ""
-                above = spanning.from_above(len(row))
-                row.append(beside if above is None else above)
-                covered -= 1
-        elif cell.tag == "table-cell":
-            text = tidy(" ".join(map(words.read, _texts(cell))))
-            across = _limited(cell, "number-columns-spanned")
-            down = _limited(cell, "number-rows-spanned")
-            covered = across - 1
-            if down > 1:
-                columns = range(len(row), len(row) + across)
-                spanning.below.update(dict.fromkeys(columns, (text, down - 1)))
-            row += [text] * repeated
-    return row
+def read_table(
+    table: Element, text: Callable[[Element], str], count: Callable[[Mapping[int, str]], None]
+) -> tuple[Cells, int]:
+    """Read the visible cells of a table, and count its filled hidden rows and columns. text: reads
+    a cell. count: gets each row, and raises if there are too many."""
+    cells: Cells = {}
+    reaching: dict[int, tuple[str, int]] = {}
+    hidden = number = at = 0
+    for row in table_parts(table, "table-row"):
+        words = read_row(row, at, reaching, text)
+        repeated = whole(row.get("number-rows-repeated")) or 1
+        at += repeated
+        if row.get("visibility") in _INVISIBLE:
+            hidden += bool(words)
+            continue
+        for _ in range(min(repeated, MAX_REPEATED) if words else 0):
+            count(words)
+            number += 1
+            cells[number] = words
+        number += 0 if words else repeated
+    cells, lost = without_hidden(cells, (), hidden_columns(table))
+    return cells, hidden + lost
 
 
-def _limited(node: Element, attribute: str) -> int:
-    """How often a row or cell is repeated, or how far it spans."""
-    return min(whole(node.get(attribute)) or 1, MOST_REPEATED)
+def read_row(
+    row: Element, at: int, reaching: dict[int, tuple[str, int]], text: Callable[[Element], str]
+) -> dict[int, str]:
+    """Read the text of each column of a row; a spanning cell is repeated in each.
+
+    at: number of the row. reaching: column -> text of its last filled cell, and the last row that
+    the cell spans."""
+    words: dict[int, str] = {}
+    column = 0
+    for cell in row:
+        repeated = whole(cell.get("number-columns-repeated")) or 1
+        across = whole(cell.get("number-columns-spanned")) or repeated
+        columns = range(column, column + min(across, MAX_REPEATED))
+        cell_text = text(cell) if cell.tag == "table-cell" else ""
+        if cell_text:
+            last = at + (whole(cell.get("number-rows-spanned")) or 1) - 1
+            words.update(dict.fromkeys(columns, cell_text))
+            reaching.update(dict.fromkeys(columns, (cell_text, last)))
+        elif cell.tag == "covered-table-cell":
+            for covered in columns:
+                above, last = reaching.get(covered, ("", -1))
+                words |= {covered: above} if at <= last else {}
+        column += repeated
+    return words
 
 
-def _parts(table: Element, tag: str) -> Iterator[Element]:
-    """The rows or the columns of a table."""
+def hidden_columns(table: Element) -> Iterator[int]:
+    column = 0
+    for node in table_parts(table, "table-column"):
+        repeated = whole(node.get("number-columns-repeated")) or 1
+        if node.get("visibility") in _INVISIBLE:
+            yield from range(column, column + min(repeated, 16_384))
+        column += repeated
+
+
+def table_parts(table: Element, tag: str) -> Iterator[Element]:
+    """Yield the rows or the columns of a table."""
     for node in table:
         if node.tag == tag:
             yield node
         elif node.tag in _GROUPS:
-            yield from _parts(node, tag)
+            yield from table_parts(node, tag)
 
 
-def _texts(cell: Element) -> Iterator[Element]:
-    """Paragraphs of a cell, in lists and inner tables too."""
+def cell_paragraphs(cell: Element) -> Iterator[Element]:
+    """Yield the paragraphs of a cell, also in lists and inner tables."""
     for node in cell:
         if node.tag in {"p", "h"}:
             yield node
         else:
-            yield from _texts(node)
+            yield from cell_paragraphs(node)

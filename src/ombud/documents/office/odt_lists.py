@@ -1,5 +1,4 @@
-"""Numbers of headings and list items in OpenDocument files, counted as the program that shows them
-does."""
+"""Numbers of headings and list items in OpenDocument files, counted as LibreOffice does."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,13 +17,13 @@ _FORMATS = {
 
 @dataclass
 class ListLevel:
-    """One level of a list style; a bullet when `format` is "-", nothing when it is empty."""
+    """A level of a list style; a bullet if `format` is "-", nothing if it is empty."""
 
     format: str = ""
     before: str = ""
     after: str = ""
-    shown: int = 1
-    """How many levels the number says: 2 for "1.2"."""
+    levels: int = 1
+    """Number of levels in the number: 2 for "1.2"."""
     start: int = 1
 
 
@@ -33,17 +32,17 @@ class Lists:
     styles: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
     """Name -> depth from 0 -> level; the outline of headings under ""."""
     latest: dict[str, Counts] = field(default_factory=dict)
-    """List style, or "#" and the id of a list -> how far it has counted."""
+    """List style, or "#" and the id of a list -> counters."""
 
     def add(self, root: Element) -> None:
-        """Take over the list styles of a part."""
+        """Add the list styles of a part."""
         for style in root.iter():
             if style.tag in {"list-style", "outline-style"}:
                 name = style.get("name", "") if style.tag == "list-style" else ""
-                self.styles[name] = dict(_levels(style))
+                self.styles[name] = dict(read_levels(style))
 
     def begin(self, style: str, node: Element) -> Counts:
-        """Counters for an outermost list: new ones unless it goes on with another."""
+        """Return the counters of an outermost list: new ones unless it continues another."""
         counts = self._continued(style, node)
         if counts is None:
             counts = Counts()
@@ -54,7 +53,7 @@ class Lists:
         return counts
 
     def _continued(self, style: str, node: Element) -> Counts | None:
-        """The counters of the list that another goes on with."""
+        """Return the counters of the list that another continues."""
         counts = None
         continued = node.get("continue-list")
         if continued:
@@ -64,9 +63,9 @@ class Lists:
         return counts
 
     def label(self, style: str, depth: int, counts: Counts, start: int | None = None) -> str:
-        """Count one item and return its number as printed, "-" for a bullet.
+        """Count an item and return its number as printed, "-" for a bullet.
 
-        start: where the item begins a count of its own."""
+        start: number at which the item restarts the count."""
         levels = self.styles.get(style, {})
         level = levels.get(depth)
         if level is None:
@@ -77,7 +76,7 @@ class Lists:
         if level.format not in _FORMATS:
             return level.format
         numbers = []
-        for outer in range(max(0, depth + 1 - level.shown), depth + 1):
+        for outer in range(max(0, depth + 1 - level.levels), depth + 1):
             above = levels.get(outer, ListLevel())
             if above.format in _FORMATS:
                 number = counts.at(outer, above.start)
@@ -85,15 +84,15 @@ class Lists:
         return f"{level.before}{'.'.join(numbers)}{level.after}".strip()
 
 
-def _levels(style: Element) -> Iterator[tuple[int, ListLevel]]:
-    """(depth from 0, level)"""
+def read_levels(style: Element) -> Iterator[tuple[int, ListLevel]]:
+    """Yield (depth from 0, level)."""
     for node in style:
         depth = (whole(node.get("level")) or 0) - 1
         if 0 <= depth < DEEPEST:
-            yield depth, _level(node)
+            yield depth, read_level(node)
 
 
-def _level(node: Element) -> ListLevel:
+def read_level(node: Element) -> ListLevel:
     if node.tag in {"list-level-style-bullet", "list-level-style-image"}:
         return ListLevel("-")
     start = whole(node.get("start-value"))
@@ -101,6 +100,6 @@ def _level(node: Element) -> ListLevel:
         format=node.get("num-format", ""),
         before=node.get("num-prefix", ""),
         after=node.get("num-suffix", ""),
-        shown=whole(node.get("display-levels")) or 1,
+        levels=whole(node.get("display-levels")) or 1,
         start=1 if start is None else start,
     )

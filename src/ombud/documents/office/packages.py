@@ -1,8 +1,7 @@
-"""Office files: zip archives of XML parts, read without trusting a size, an entity or a depth that
-they declare.
+"""Read office files: zip archives of XML parts, without trusting declared sizes, entities or
+depths.
 
-Only the parts that are asked for are unpacked; an archive inside the archive never is.
-"""
+Only requested parts are unpacked, and never an archive inside the archive."""
 
 import io
 import posixpath
@@ -10,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
@@ -17,13 +17,13 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from ombud.errors import SourceError
 
 LARGEST = 100 * 2**20
-"""Bytes of one part when unpacked; the text of the longest handbook has 5 MB."""
-MOST = 400 * 2**20
+"""Bytes of a part when unpacked; the text of the longest handbook has 5 MB."""
+MAX_TOTAL_BYTES = 400 * 2**20
 """Bytes of all parts that are read."""
 RATIO = 250
-"""Unpacked to packed, from 10 MB on; sheets of equal rows reach 60, nothing but zeros 1,000."""
-MOST_PARTS = 20_000
-MOST_ELEMENTS = 5_000_000
+"""Ratio of unpacked to packed bytes, from 10 MB on; sheets of equal rows reach 60, zeros 1,000."""
+MAX_PARTS = 20_000
+MAX_ELEMENTS = 5_000_000
 DEEPEST = 300
 """Open XML elements."""
 _BROKEN = (
@@ -36,12 +36,12 @@ _BROKEN = (
     ValueError,
     OSError,
 )
-"""What archives and XML raise that are cut short, damaged or something else."""
+"""Exceptions for archives and XML that are truncated, damaged or something else."""
 _RELATIONSHIP = ("officeDocument/2006/relationships}", "officeDocument/relationships}")
 
 
 class Program(NamedTuple):
-    """Who writes such files, for messages."""
+    """The program that writes a kind of file, for messages."""
 
     name: str
     kind: str
@@ -50,9 +50,9 @@ class Program(NamedTuple):
 
 class Relation(NamedTuple):
     kind: str
-    """Last part of its type, such as "slide"."""
+    """Last component of its type, such as "slide"."""
     path: str
-    """Of the part it leads to, in the archive."""
+    """Path of its target in the archive."""
 
 
 class Package:
@@ -61,79 +61,82 @@ class Package:
     def __init__(self, archive: zipfile.ZipFile, program: Program) -> None:
         self.program = program
         self._archive = archive
-        self._left = MOST
+        self._budget = MAX_TOTAL_BYTES
         self._names = set(archive.namelist())
-        if len(self._names) > MOST_PARTS:
-            raise SourceError(f"The file holds more than {MOST_PARTS:,} parts.", hint=self._again)
+        if len(self._names) > MAX_PARTS:
+            raise SourceError(f"The file holds more than {MAX_PARTS:,} parts.", hint=self._again)
 
     @property
     def _again(self) -> str:
         return f"Save it again in {self.program.name}."
 
     def part(self, name: str, local: bool = False) -> Element | None:
-        """The XML of one part, None when the archive has no such part.
+        """Parse the XML of a part; None if the archive has no such part.
 
-        local: leave out the namespaces, but for relationships, whose attributes become "r:id".
-        Microsoft and ISO have two sets of them for one format."""
-        builder = _Local(self._again) if local else _Watched(self._again)
-        tree: Element | None = self.feed(name, builder)
+        local: leave out namespaces, except of relationships, whose attributes become "r:id".
+        Microsoft and ISO use different namespaces for one format."""
+        if name not in self._names:
+            return None
+        data = self._unpack(name)
+        may_have_too_many = data.count(b"<") - data.count(b"</") > MAX_ELEMENTS
+        is_suspect = may_have_too_many or b"<!DOCTYPE" in data
+        # The builder that checks each element takes three times as long.
+        tree: Element = parse_xml(
+            data, GuardedTreeBuilder(self._again) if is_suspect else TreeBuilder()
+        )
+        if is_too_deep(tree):
+            raise too_deep_error(self._again)
+        if local:
+            remove_namespaces(tree)
         return tree
 
     def feed(self, name: str, target: Any) -> Any:
-        """What `target` makes of the events of one part, as `XMLParser` sends them; None when there
-        is no such part."""
+        """Send the events of a part to `target`, as `XMLParser` does, and return its result; None
+        if there is no such part."""
         if name not in self._names:
             return None
-        # Targets refuse declarations of entities and watch the depth: what the warning is about.
-        parser = XMLParser(target=target, encoding="utf-8")  # noqa: S314
-        parser.feed(self._unpack(name))
-        return parser.close()
+        return parse_xml(self._unpack(name), target)
 
     def data(self, name: str) -> bytes:
-        """The bytes of a part that is there."""
+        """Return the bytes of an existing part."""
         return self._unpack(name)
 
     def holds(self, name: str) -> bool:
         return name in self._names
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """What a part refers to inside the archive, by id."""
-        folder, file = posixpath.split(name)
-        root = self.part(posixpath.join(folder, "_rels", f"{file}.rels"), local=True)
-        if root is None:
-            return {}
+        """Map ids to the parts of the archive that a part refers to."""
         relations = {}
-        for node in root.iter("Relationship"):
-            if node.get("TargetMode") == "External":
-                continue
-            target = posixpath.join("/", folder, unquote(node.get("Target", "")))
-            relations[node.get("Id", "")] = Relation(
-                kind=node.get("Type", "").rpartition("/")[2],
-                path=posixpath.normpath(target).lstrip("/"),
-            )
+        for node in self._relationships(name, is_external=False):
+            target = posixpath.join("/", posixpath.dirname(name), unquote(node.get("Target", "")))
+            kind = node.get("Type", "").rpartition("/")[2]
+            path = posixpath.normpath(target).lstrip("/")
+            relations[node.get("Id", "")] = Relation(kind, path)
         return relations
 
     def links(self, name: str) -> dict[str, str]:
-        """The addresses outside of the archive that a part refers to, by id."""
+        """Map ids to the external addresses that a part refers to."""
+        external = self._relationships(name, is_external=True)
+        return {node.get("Id", ""): node.get("Target", "") for node in external}
+
+    def _relationships(self, name: str, *, is_external: bool) -> Iterator[Element]:
         folder, file = posixpath.split(name)
         root = self.part(posixpath.join(folder, "_rels", f"{file}.rels"), local=True)
-        links = {}
         for node in root.iter("Relationship") if root is not None else ():
-            if node.get("TargetMode") == "External":
-                links[node.get("Id", "")] = node.get("Target", "")
-        return links
+            if (node.get("TargetMode") == "External") == is_external:
+                yield node
 
     def main(self, usual: str) -> str:
-        """The part that a reader starts with."""
+        """Return the path of the main part."""
         for relation in self.relations("").values():
             if relation.kind == "officeDocument" and relation.path in self._names:
                 return relation.path
         return usual
 
     def _unpack(self, name: str) -> bytes:
-        # The size that the archive declares may be a lie; how many bytes are packed cannot be.
+        # The declared size may be a lie, but not the number of packed bytes.
         plausible = max(10 * 2**20, RATIO * self._archive.getinfo(name).compress_size)
-        room = min(LARGEST, self._left, plausible)
+        room = min(LARGEST, self._budget, plausible)
         with self._archive.open(name) as packed:
             data = packed.read(room + 1)
         if len(data) > plausible:
@@ -146,7 +149,7 @@ class Package:
                 f"The document unpacks to more than {room // 2**20} MB.",
                 hint="Split it into several documents.",
             )
-        self._left -= len(data)
+        self._budget -= len(data)
         if data.startswith(b"PK\x03\x04"):
             raise SourceError(
                 "The file holds an archive where its text should be.", hint=self._again
@@ -156,8 +159,7 @@ class Package:
 
 @contextmanager
 def opened(data: bytes, program: Program) -> Iterator[Package]:
-    """The parts of a file. What goes wrong with archive or XML inside the block is raised as a
-    SourceError."""
+    """Open a file; errors of archive or XML inside the block become SourceErrors."""
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise SourceError(
             f"The file is encrypted, or a {program.kind} of before 2007.",
@@ -171,7 +173,7 @@ def opened(data: bytes, program: Program) -> Iterator[Package]:
     except RecursionError:
         raise
     except RuntimeError as error:
-        # What zipfile raises for a part with a password.
+        # zipfile raises this for a part with a password.
         raise SourceError(
             "The file is encrypted.", hint="Save a copy without a password."
         ) from error
@@ -185,7 +187,7 @@ def broken(program: Program) -> SourceError:
 
 
 class Guard:
-    """What every reader of events refuses."""
+    """The limits of all readers of XML events."""
 
     def __init__(self, again: str) -> None:
         super().__init__()
@@ -202,10 +204,10 @@ class Guard:
         self._depth += 1
         self._count += 1
         if self._depth > DEEPEST:
-            raise SourceError(f"The document nests more than {DEEPEST} elements.", hint=self._again)
-        if self._count > MOST_ELEMENTS:
+            raise too_deep_error(self._again)
+        if self._count > MAX_ELEMENTS:
             raise SourceError(
-                f"The document has more than {MOST_ELEMENTS:,} elements.",
+                f"The document has more than {MAX_ELEMENTS:,} elements.",
                 hint="Split it into several documents.",
             )
 
@@ -213,8 +215,8 @@ class Guard:
         self._depth -= 1
 
 
-class _Watched(Guard, TreeBuilder):
-    """Builds the tree as it is."""
+class GuardedTreeBuilder(Guard, TreeBuilder):
+    """Builds a tree within the limits."""
 
     def start(self, tag: str, attributes: dict[str, str], /) -> Element:
         self.opens()
@@ -225,25 +227,36 @@ class _Watched(Guard, TreeBuilder):
         return super().end(tag)
 
 
-class _Local(_Watched):
-    """Builds the tree without namespaces."""
+def parse_xml(data: bytes, target: Any) -> Any:
+    # The warning is about entities and depth, which are checked.
+    parser = XMLParser(target=target, encoding="utf-8")  # noqa: S314
+    parser.feed(data)
+    return parser.close()
 
-    def __init__(self, again: str) -> None:
-        super().__init__(again)
-        self._short: dict[str, str] = {}
 
-    def start(self, tag: str, attributes: dict[str, str], /) -> Element:
-        local = {self._name(name): value for name, value in attributes.items()}
-        return super().start(self._name(tag), local)
+def too_deep_error(again: str) -> SourceError:
+    return SourceError(f"The document nests more than {DEEPEST} elements.", hint=again)
 
-    def end(self, tag: str, /) -> Element:
-        return super().end(self._name(tag))
 
-    def _name(self, name: str) -> str:
-        short = self._short.get(name)
-        if short is None:
-            short = name.rpartition("}")[2]
-            if any(mark in name for mark in _RELATIONSHIP):
-                short = f"r:{short}"
-            self._short[name] = short
-        return short
+def is_too_deep(root: Element) -> bool:
+    level = [root]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in node]
+        if not level:
+            return False
+    return True
+
+
+def remove_namespaces(root: Element) -> None:
+    """Remove the namespaces of a tree."""
+    for node in root.iter():
+        node.tag = local_name(node.tag)
+        if node.keys():
+            node.attrib = {local_name(name): value for name, value in node.items()}
+
+
+@lru_cache(maxsize=1000)
+def local_name(name: str) -> str:
+    short = name.rpartition("}")[2]
+    is_relationship = any(mark in name for mark in _RELATIONSHIP)
+    return f"r:{short}" if is_relationship else short

@@ -1,8 +1,7 @@
-"""PowerPoint decks, read from their XML: a slide is a page, its title a heading.
+"""Parse PowerPoint decks from their XML: a slide is a page, its title a heading.
 
-Own code rather than python-pptx: that leaves to the caller whether a paragraph is a bullet, which
-the layout and the master of the slide say, and does not bound what it unpacks
-(`docs/results/parts.md`)."""
+Own code rather than python-pptx, which leaves it to the caller to find by layout and master whether
+a paragraph is a bullet, and does not limit what it unpacks (`docs/results/parts.md`)."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from ombud.documents.blocks import Edges, ParsedFile, list_of, paragraph, tidy
 from ombud.documents.office.numbering import Counts, whole, written
 from ombud.documents.office.packages import Package, Program, Relation, broken, opened
 from ombud.documents.office.pptx_graphics import chart, diagram, picture, shapes, table, words
-from ombud.documents.runs import plain
+from ombud.documents.runs import link, plain
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
@@ -32,15 +31,13 @@ _MARKS = frozenset(("buNone", "buChar", "buAutoNum", "buBlip"))
 _SCHEME = re.compile(r"(arabic|alphaLc|alphaUc|romanLc|romanUc)(ParenBoth|ParenR|Period|Plain)")
 _FORMS = {"ParenBoth": "({})", "ParenR": "{})", "Plain": "{}", "Period": "{}."}
 LONGEST_TITLE = 100
-"""Characters of a first line that stands for a slide without a title."""
+"""Characters of a first line that becomes the title of a slide without one."""
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Slides in the order they are shown, with tables, charts, diagrams, alternative texts and
-    notes.
+    """Parse slides in order, with tables, charts, diagrams, alternative texts and notes.
 
-    Hidden slides are left out, but count. Raises SourceError for more than `pages` slides.
-    """
+    Hidden slides are left out, but counted. Raises SourceError for more than `pages` slides."""
     blocks: list[Block] = []
     loss = Loss()
     with opened(data, _POWERPOINT) as package:
@@ -48,7 +45,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
         deck = package.part(path, local=True)
         if deck is None:
             raise broken(_POWERPOINT)
-        slides = _slides(package, path, deck, pages)
+        slides = list_slides(package, path, deck, pages)
         drawings: dict[str, _Drawing] = {}
         edges = Edges()
         for number, slide_path in slides:
@@ -66,8 +63,8 @@ def read(data: bytes, pages: int) -> ParsedFile:
     return ParsedFile(blocks + edges.blocks(), loss=loss + Loss(repeated=edges.repeated))
 
 
-def _slides(package: Package, path: str, deck: Element, most: int) -> list[tuple[int, str]]:
-    """(number from 1, path of its part) of each slide in the order they are shown."""
+def list_slides(package: Package, path: str, deck: Element, most: int) -> list[tuple[int, str]]:
+    """List the number, from 1, and the part of each slide in order."""
     relations = package.relations(path)
     order = [node.get("r:id", "") for node in deck.iterfind("sldIdLst/sldId")]
     if len(order) > most:
@@ -84,23 +81,23 @@ def _slides(package: Package, path: str, deck: Element, most: int) -> list[tuple
 
 
 class _Placeholder(NamedTuple):
-    """What a shape stands for in its layout; both are "" for a shape of the slide's own."""
+    """The placeholder of a layout that a shape fills; both are "" for other shapes."""
 
     kind: str
     position: str
-    """What the format calls its index."""
+    """Its index in the format."""
 
 
 @dataclass
 class _Drawing:
-    """What a layout or master says about the placeholders of slides."""
+    """The styles of placeholders in a layout or master."""
 
     styles: list[tuple[_Placeholder, Element]] = field(default_factory=list)
-    """Placeholder -> its list style."""
+    """Placeholders with their list styles."""
     body: Element | None = None
     """A master's style of body text."""
     master: "_Drawing | None" = None
-    """Of a layout."""
+    """A layout's master."""
 
 
 @dataclass
@@ -108,42 +105,37 @@ class _Slide:
     package: Package
     relations: dict[str, Relation]
     links: dict[str, str]
-    """Relation -> address outside of the file."""
+    """Relation -> external address."""
     number: int
     drawings: dict[str, _Drawing]
-    """By path; every slide of a deck shares a few."""
+    """Layouts and masters by path, which all slides of a deck share."""
     edges: Edges
     loss: Loss = field(default_factory=Loss)
 
     def blocks(self, slide: Element, opens: bool) -> Iterator[Block]:
-        """`opens`: this is the first slide, whose centred title is the deck's."""
+        """Read a slide. opens: it is the first slide, whose centred title is the deck's."""
         layout = self._layout()
         titles = []
         body: list[Block] = []
         for shape in shapes(slide.find("cSld/spTree")):
             if shape.tag == "hidden":
                 self.loss += Loss(hidden=1)
-            elif _placeholder(shape).kind in _TITLES:
+            elif placeholder_of(shape).kind in _TITLES:
                 titles.append(shape)
             else:
                 body += self._shape(shape, layout)
-        name = _title_text(titles)
+        name = title_text(titles)
         if not name and body:
             name, body = self._name_from(body)
         if name:
-            is_centred = any(_placeholder(shape).kind == "ctrTitle" for shape in titles)
+            is_centred = any(placeholder_of(shape).kind == "ctrTitle" for shape in titles)
             level = 1 if opens and is_centred else 2
-            yield Block(
-                kind="heading",
-                text=name,
-                level=level,
-                page=self.number,
-            )
+            yield Block(kind="heading", text=name, level=level, page=self.number)
         for block in (*body, *self._notes()):
             yield block.model_copy(update={"page": self.number})
 
     def _name_from(self, body: list[Block]) -> tuple[str, list[Block]]:
-        """(name of a slide without a title, what is left of its text). Without a heading its words
+        """Name a slide without a title, and return the rest of its text. Without a heading the text
         would seem to belong to the slide before."""
         first = body[0]
         is_short = first.kind == "text" and len(plain(first.text)) <= LONGEST_TITLE
@@ -152,7 +144,7 @@ class _Slide:
         return f"Slide {self.number}", body
 
     def _shape(self, shape: Element, layout: _Drawing | None) -> Iterator[Block]:
-        placeholder = _placeholder(shape)
+        placeholder = placeholder_of(shape)
         if placeholder.kind in _EDGES:
             is_filled_in = next(shape.iter("fld"), None) is not None
             is_number = is_filled_in or placeholder.kind == "sldNum"
@@ -168,7 +160,10 @@ class _Slide:
         else:
             body = shape.find("txBody")
             if body is not None:
-                yield from _paragraphs(body, _styles(body, placeholder, layout), self.links)
+                click = shape.find("nvSpPr/cNvPr/hlinkClick")
+                url = self.links.get(click.get("r:id", ""), "") if click is not None else ""
+                styles = list_styles(body, placeholder, layout)
+                yield from read_paragraphs(body, styles, self.links, url)
 
     def _graphic(self, frame: Element) -> Iterator[Block]:
         for node in frame.iterfind("graphic/graphicData/*"):
@@ -189,16 +184,16 @@ class _Slide:
                 continue
             for shape in shapes(notes.find("cSld/spTree")):
                 body = shape.find("txBody")
-                if _placeholder(shape).kind == "body" and body is not None:
-                    yield from _paragraphs(body, [], {})
+                if placeholder_of(shape).kind == "body" and body is not None:
+                    yield from read_paragraphs(body, [], {})
 
     def _layout(self) -> _Drawing | None:
-        path = _first_path(self.relations, "slideLayout")
+        path = first_path(self.relations, "slideLayout")
         if path is None:
             return None
         if path not in self.drawings:
             layout = self._read_drawing(path)
-            master_path = _first_path(self.package.relations(path), "slideMaster")
+            master_path = first_path(self.package.relations(path), "slideMaster")
             if master_path is not None:
                 layout.master = self._read_drawing(master_path)
         return self.drawings[path]
@@ -213,35 +208,35 @@ class _Slide:
         for shape in shapes(root.find("cSld/spTree")):
             style = shape.find("txBody/lstStyle")
             if style is not None:
-                drawing.styles.append((_placeholder(shape), style))
+                drawing.styles.append((placeholder_of(shape), style))
         drawing.body = root.find("txStyles/bodyStyle")
         return drawing
 
 
-def _first_path(relations: dict[str, Relation], kind: str) -> str | None:
-    """Path of the first part of a kind."""
+def first_path(relations: dict[str, Relation], kind: str) -> str | None:
+    """Find the path of the first part of a kind."""
     for relation in relations.values():
         if relation.kind == kind:
             return relation.path
     return None
 
 
-def _title_text(titles: list[Element]) -> str:
+def title_text(titles: list[Element]) -> str:
     texts = []
     for shape in titles:
         texts += list(map(words, shape.iterfind("txBody/p")))
     return tidy(" ".join(texts))
 
 
-def _placeholder(shape: Element) -> _Placeholder:
+def placeholder_of(shape: Element) -> _Placeholder:
     node = next(shape.iterfind("*/nvPr/ph"), None)
     if node is None:
         return _Placeholder("", "")
     return _Placeholder(node.get("type", "obj"), node.get("idx", "0"))
 
 
-def _styles(body: Element, placeholder: _Placeholder, layout: _Drawing | None) -> list[Element]:
-    """List styles that apply to a text, the nearest first."""
+def list_styles(body: Element, placeholder: _Placeholder, layout: _Drawing | None) -> list[Element]:
+    """Collect the list styles that apply to a text, nearest first."""
     own = body.find("lstStyle")
     styles = [own] if own is not None else []
     if not placeholder.kind or layout is None:
@@ -250,32 +245,34 @@ def _styles(body: Element, placeholder: _Placeholder, layout: _Drawing | None) -
         if role.position == placeholder.position:
             styles.append(style)
     if layout.master:
-        styles += _master_styles(layout.master, placeholder.kind)
+        styles += master_styles(layout.master, placeholder.kind)
     return styles
 
 
-def _master_styles(master: _Drawing, kind: str) -> list[Element]:
+def master_styles(master: _Drawing, kind: str) -> list[Element]:
     is_title = kind in _TITLES
-    wanted = kind if is_title else "body"
-    styles = [style for role, style in master.styles if role.kind == wanted]
+    style_kind = kind if is_title else "body"
+    styles = [style for role, style in master.styles if role.kind == style_kind]
     if not is_title and master.body is not None:
         styles.append(master.body)
     return styles
 
 
-def _paragraphs(body: Element, styles: list[Element], links: dict[str, str]) -> Iterator[Block]:
-    """Bullets that follow each other are one list."""
+def read_paragraphs(
+    body: Element, styles: list[Element], links: dict[str, str], url: str = ""
+) -> Iterator[Block]:
+    """Read paragraphs; consecutive bullets are one list. url: link of their shape."""
     items: list[str] = []
     counts = Counts()
     for node in body.iterfind("p"):
-        text = tidy(words(node, links))
+        text = link(tidy(words(node, links)), url)
         if not text:
             continue
         properties = node.find("pPr")
-        depth = _depth(properties)
-        mark = _mark(properties, depth, styles)
+        depth = depth_of(properties)
+        mark = find_mark(properties, depth, styles)
         if mark is not None:
-            label = _label(mark, depth, counts)
+            label = write_label(mark, depth, counts)
             items.append(f"{'  ' * depth}{label} {text}")
             continue
         if items:
@@ -286,15 +283,14 @@ def _paragraphs(body: Element, styles: list[Element], links: dict[str, str]) -> 
     yield from list_of(items)
 
 
-def _depth(properties: Element | None) -> int:
-    """Of a paragraph, 0 to 8."""
+def depth_of(properties: Element | None) -> int:
+    """Return the depth of a paragraph, 0 to 8."""
     level = properties.get("lvl") if properties is not None else None
     return min(max(whole(level) or 0, 0), 8)
 
 
-def _mark(properties: Element | None, depth: int, styles: list[Element]) -> Element | None:
-    """What stands before a paragraph: its own word on that counts, then its styles', the nearest
-    first."""
+def find_mark(properties: Element | None, depth: int, styles: list[Element]) -> Element | None:
+    """Find the bullet or number of a paragraph: its own, or that of the nearest style."""
     levels = [style.find(f"lvl{depth + 1}pPr") for style in styles]
     for level in (properties, *levels):
         if level is None:
@@ -305,8 +301,8 @@ def _mark(properties: Element | None, depth: int, styles: list[Element]) -> Elem
     return None
 
 
-def _label(mark: Element, depth: int, counts: Counts) -> str:
-    """The bullet or number of an item, counted."""
+def write_label(mark: Element, depth: int, counts: Counts) -> str:
+    """Count an item and write its bullet or number."""
     if mark.tag != "buAutoNum":
         counts.end(depth)
         return "-"

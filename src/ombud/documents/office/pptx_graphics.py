@@ -1,5 +1,5 @@
-"""What slides, and some of it sheets, hold beside text: shapes, pictures, tables, charts as tables
-of their numbers, diagrams as lists."""
+"""Read the graphics of slides and sheets: shapes, pictures, tables, charts as tables of their
+numbers, diagrams as lists."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,8 +10,8 @@ from ombud.documents.office.numbering import whole
 from ombud.documents.runs import run, unmarked
 from ombud.types import Block
 
-MOST_POINTS = 10_000
-"""Of one series of a chart."""
+MAX_POINTS = 10_000
+"""Points of a series of a chart."""
 _FILE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
 _HIDDEN = Element("hidden")
 _GROUPS = frozenset(
@@ -21,8 +21,8 @@ _SKIPPED = {"pPr", "rPr", "endParaRPr", "tcPr", "Fallback"}
 
 
 def shapes(tree: Element | None) -> Iterator[Element]:
-    """In the order they are read aloud; groups are opened. Each that is not shown is an element
-    of the name "hidden"."""
+    """Yield shapes in the order in which they are read aloud, also those in groups; a hidden one is
+    an element with the name "hidden"."""
     for node in tree if tree is not None else ():
         properties = node.find("*/cNvPr")
         if properties is not None and properties.get("hidden") in {"1", "true"}:
@@ -34,7 +34,7 @@ def shapes(tree: Element | None) -> Iterator[Element]:
 
 
 def picture(shape: Element) -> Iterator[Block]:
-    """What a picture shows, unless that is only the name of its file."""
+    """Yield the description of a picture, unless it is only the name of its file."""
     properties = shape.find("nvPicPr/cNvPr")
     described = tidy(unmarked(properties.get("descr", ""))) if properties is not None else ""
     if described and not _FILE.fullmatch(described):
@@ -42,12 +42,12 @@ def picture(shape: Element) -> Iterator[Block]:
 
 
 def words(node: Element, links: Mapping[str, str] | None = None) -> str:
-    """Text of a paragraph or a cell; paragraphs and line breaks count as white space. links:
-    relation -> address outside of the file."""
+    """Read the text of a paragraph or cell; paragraphs and line breaks become white space. links:
+    relation -> external address."""
     texts = []
     for child in node:
         if child.tag == "r":
-            texts.append(_run(child, links or {}))
+            texts.append(read_run(child, links or {}))
         elif child.tag == "t":
             texts.append(child.text or "")
         elif child.tag == "br":
@@ -59,7 +59,7 @@ def words(node: Element, links: Mapping[str, str] | None = None) -> str:
     return "".join(texts)
 
 
-def _run(node: Element, links: Mapping[str, str]) -> str:
+def read_run(node: Element, links: Mapping[str, str]) -> str:
     text = node.findtext("t") or ""
     look = node.find("rPr")
     if look is None:
@@ -74,7 +74,7 @@ def _run(node: Element, links: Mapping[str, str]) -> str:
 
 
 def table(node: Element, links: Mapping[str, str]) -> Iterator[Block]:
-    """A merged cell is said in each of its places, as a reader would see it."""
+    """Read a table; a merged cell is repeated in each of its places."""
     rows: list[list[str]] = []
     for line in node.iterfind("tr"):
         above = rows[-1] if rows else []
@@ -92,31 +92,32 @@ def table(node: Element, links: Mapping[str, str]) -> Iterator[Block]:
 
 
 def chart(root: Element | None) -> Iterator[Block]:
-    """The title, and a row of each category with the value of each series."""
+    """Read a chart: its title, and a table with a row per category and a column per series."""
     if root is None:
         return
     title = root.find("chart/title")
     title_text = tidy(words(title)) if title is not None else ""
     if title_text:
         yield paragraph(title_text)
-    text = pipe_table(_chart_rows(root))
+    text = pipe_table(chart_rows(root))
     if text:
         yield Block(kind="table", text=text)
 
 
-def _chart_rows(root: Element) -> list[list[str]]:
-    """The names of the series, then for each category its name and values; [] without values."""
+def chart_rows(root: Element) -> list[list[str]]:
+    """Make a row of the names of series, then one of the name and values of each category; none
+    without values."""
     names = [""]
     columns: list[dict[int, str]] = []
     categories: dict[int, str] = {}
     for series in root.iter("ser"):
-        values = _points(series, "val") or _points(series, "yVal")
+        values = read_points(series, "val") or read_points(series, "yVal")
         if not values:
             continue
-        names.append(" ".join(_points(series, "tx").values()))
+        names.append(" ".join(read_points(series, "tx").values()))
         columns.append(values)
         # The first series to name a category decides.
-        categories = {**_points(series, "xVal"), **_points(series, "cat"), **categories}
+        categories = {**read_points(series, "xVal"), **read_points(series, "cat"), **categories}
     if not columns:
         return []
     rows = [names]
@@ -126,18 +127,18 @@ def _chart_rows(root: Element) -> list[list[str]]:
     return rows
 
 
-def _points(series: Element, role: str) -> dict[int, str]:
-    """Position -> value as it was when the deck was saved."""
+def read_points(series: Element, role: str) -> dict[int, str]:
+    """Map positions to the values that were saved with the deck."""
     points: dict[int, str] = {}
     for point in series.iterfind(f"{role}//pt"):
         position = whole(point.get("idx"))
-        if position is not None and len(points) < MOST_POINTS:
-            points[position] = _short(point.findtext("v") or "")
+        if position is not None and len(points) < MAX_POINTS:
+            points[position] = shorten_value(point.findtext("v") or "")
     return points
 
 
-def _short(value: str) -> str:
-    """Charts keep 0.1 as 0.10000000000000001."""
+def shorten_value(value: str) -> str:
+    """Shorten a value; charts store 0.1 as 0.10000000000000001."""
     try:
         return f"{float(value):.10g}" if len(value) > 10 else value
     except ValueError:
@@ -145,7 +146,7 @@ def _short(value: str) -> str:
 
 
 def diagram(root: Element | None) -> Iterator[Block]:
-    """SmartArt: its texts, in the order of its outline pane."""
+    """Read SmartArt: its texts, in the order of its outline pane."""
     if root is None:
         return
     texts = [tidy(words(point)) for point in root.iterfind("ptLst/pt/t")]

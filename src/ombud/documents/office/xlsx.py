@@ -1,11 +1,10 @@
-"""Excel workbooks, read from their XML: what each sheet shows, as tables under its name.
+"""Parse Excel workbooks from their XML: the visible cells of each sheet, as tables under its name.
 
-Own code rather than openpyxl: that takes twice the time, leaves to the caller how values are shown,
-and does not bound what it unpacks (`docs/results/parts.md`). Formulas give what the program that
-saved the file worked out, or themselves where it worked out nothing."""
+Own code rather than openpyxl, which takes twice the time, leaves the display of values to the
+caller, and does not limit what it unpacks (`docs/results/parts.md`). A formula yields the stored
+value, or itself without one."""
 
 import re
-from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,11 +12,18 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from ombud.documents.blocks import Edges, ParsedFile, heading, paragraph, tidy
-from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
+from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows, without_hidden
 from ombud.documents.office.packages import Guard, Package, Program, Relation, broken, opened
 from ombud.documents.office.pptx_graphics import picture, shapes, words
-from ombud.documents.office.xlsx_formats import general, is_struck, read_formats, read_struck, shown
-from ombud.documents.runs import link, run, strike, unmarked
+from ombud.documents.office.xlsx_codes import SHOWS_NOTHING
+from ombud.documents.office.xlsx_formats import (
+    format_number,
+    general,
+    is_struck,
+    read_formats,
+    read_struck,
+)
+from ombud.documents.runs import field_link, link, run, strike, unmarked
 from ombud.types import Block, Loss
 
 _EXCEL = Program("Excel", "Excel workbook", ".xlsx")
@@ -30,23 +36,23 @@ _PRINTED = frozenset(
     f"{pages}{edge}" for pages in ("odd", "even", "first") for edge in ("Header", "Footer")
 )
 _FIELD = re.compile(r'&(?:"[^"]*"|K[\da-fA-F]{6}|K\d\d[+-]\d{3}|\d+|.)')
-"""A font, a colour, a size, or what is filled in when a sheet is printed, such as its page."""
-MOST_COLUMNS = 16_384
-MOST_MERGED = 100_000
+"""A font, colour or size, or a field that is filled in on printing, such as the page number."""
+MAX_COLUMNS = 16_384
+MAX_MERGED = 100_000
 """Cells that are filled because they are merged with another."""
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Every sheet that is not hidden; raises SourceError beyond `pages` times 500 rows."""
-    made: list[Block] = []
+    """Parse every visible sheet; raises SourceError beyond `pages` times 500 rows."""
+    parsed: list[Block] = []
     with opened(data, _EXCEL) as package:
         path = package.main("xl/workbook.xml")
         book = package.part(path, local=True)
         if book is None:
             raise broken(_EXCEL)
         relations = package.relations(path)
-        values = _read_values(package, book, relations)
-        sheets = list(_sheets(book))
+        values = read_values(package, book, relations)
+        sheets = list(visible_sheets(book))
         loss = Loss(hidden=len(book.findall("sheets/sheet")) - len(sheets))
         edges = Edges()
         rows_left = pages * ROWS
@@ -59,55 +65,58 @@ def read(data: bytes, pages: int) -> ParsedFile:
             package.feed(relation.path, sheet)
             loss += Loss(hidden=sheet.hidden)
             rows_left -= len(sheet.cells)
-            drawn, lost = _drawn(package, relation.path)
+            drawn, lost = read_drawings(package, relation.path)
             loss += lost
-            # The name that Excel gives to the only sheet says nothing.
+            # Excel's default name of the only sheet means nothing.
             has_name = len(sheets) > 1 or not _UNNAMED.fullmatch(name)
             if (sheet.cells or drawn) and has_name:
-                made.append(heading(name, 2))
-            made += [*blocks(sheet.cells), *drawn]
-    return ParsedFile(made + edges.blocks(), loss=loss + Loss(repeated=edges.repeated))
+                parsed.append(heading(name, 2))
+            parsed += [*blocks(sheet.cells), *drawn]
+    return ParsedFile(parsed + edges.blocks(), loss=loss + Loss(repeated=edges.repeated))
 
 
-def _drawn(package: Package, sheet: str) -> tuple[list[Block], Loss]:
-    """Text boxes and descriptions of pictures that lie on a sheet."""
-    found: list[Block] = []
+def read_drawings(package: Package, sheet: str) -> tuple[list[Block], Loss]:
+    """Read the text boxes and descriptions of pictures on a sheet."""
+    drawn: list[Block] = []
     loss = Loss()
     for relation in package.relations(sheet).values():
         root = package.part(relation.path, local=True) if relation.kind == "drawing" else None
         for shape in shapes(root):
             described = list(picture(shape))
-            found += described
+            drawn += described
             is_picture = shape.tag == "pic" and not described
             loss += Loss(hidden=shape.tag == "hidden", pictures=is_picture)
-            found += [
+            drawn += [
                 paragraph(text)
                 for node in shape.iterfind("txBody/p")
                 if (text := tidy(words(node)))
             ]
-    return found, loss
+    return drawn, loss
 
 
 @dataclass(frozen=True)
 class _Values:
-    """How the values of a workbook's cells are shown."""
+    """The texts and styles of a workbook, by which the values of cells are displayed."""
 
     strings: list[str]
     """Texts that cells refer to by number."""
     formats: list[str]
-    """The code of each cell style."""
+    """Number format of each cell style."""
     struck: list[bool]
-    """Whether each cell style is struck out."""
+    """True for each cell style that is struck out."""
     from_1904: bool
-    """Whether days are counted from 1904."""
+    """True if days are counted from 1904."""
 
     def is_struck(self, style: int) -> bool:
         return style < len(self.struck) and self.struck[style]
 
-    def shown(self, value: str, kind: str, style: int) -> str:
-        """kind: the type that a cell gives, such as "s" for a text that is kept elsewhere."""
+    def display(self, value: str, kind: str, style: int) -> str:
+        """Format the value of a cell. kind: its type, such as "s" for a text by number."""
+        code = self.formats[style] if style < len(self.formats) else "General"
+        if code == SHOWS_NOTHING:
+            return run(value, hidden=True)
         if kind == "s":
-            position = _whole(value)
+            position = whole_or_zero(value)
             return self.strings[position] if value and position < len(self.strings) else ""
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(value, value)
@@ -115,39 +124,40 @@ class _Values:
             return value.removesuffix("T00:00:00")
         if kind != "n" or not value:
             return value
-        return self._number(value, style)
+        return self._number(value, code)
 
-    def _number(self, value: str, style: int) -> str:
+    def _number(self, value: str, code: str) -> str:
         try:
             number = float(value)
         except ValueError:
             return value
-        code = self.formats[style] if style < len(self.formats) else "General"
-        return general(number) if code == "General" else shown(number, code, self.from_1904)
+        if code == "General":
+            return general(number)
+        return format_number(number, code, self.from_1904)
 
 
-def _read_values(package: Package, book: Element, relations: dict[str, Relation]) -> _Values:
+def read_values(package: Package, book: Element, relations: dict[str, Relation]) -> _Values:
     paths = {relation.kind: relation.path for relation in relations.values()}
     strings = package.part(paths.get("sharedStrings", ""), local=True)
     styles = package.part(paths.get("styles", ""), local=True)
     properties = book.find("workbookPr")
     return _Values(
-        strings=list(map(_text, strings.iterfind("si"))) if strings is not None else [],
+        strings=list(map(read_text, strings.iterfind("si"))) if strings is not None else [],
         formats=read_formats(styles),
         struck=read_struck(styles),
         from_1904=properties is not None and properties.get("date1904") in {"1", "true"},
     )
 
 
-def _sheets(book: Element) -> Iterator[tuple[str, str]]:
-    """(name, relation) of those that are seen."""
+def visible_sheets(book: Element) -> Iterator[tuple[str, str]]:
+    """Yield name and relation of each visible sheet."""
     for node in book.iterfind("sheets/sheet"):
         if node.get("state", "visible") == "visible":
             yield node.get("name", ""), node.get("r:id", "")
 
 
-def _text(node: Element) -> str:
-    """Plain or of several runs; how to pronounce it, as Japanese cells say, is left out."""
+def read_text(node: Element) -> str:
+    """Read a text, plain or in runs, without the pronunciation of Japanese cells."""
     parts = [unmarked(part.text or "") for part in node.iterfind("t")]
     for piece in node.iterfind("r"):
         look = piece.find("rPr")
@@ -163,16 +173,16 @@ def _text(node: Element) -> str:
 
 
 class _Sheet(Guard):
-    """Takes the cells from the events of a sheet's XML, which is never held as a tree."""
+    """Reads cells from the events of a sheet's XML, without building a tree."""
 
     def __init__(
         self, values: _Values, links: dict[str, str], edges: Edges, most: int, pages: int
     ) -> None:
-        """most: rows that are left of those that `pages` allow."""
+        """most: rows left of those that `pages` allow."""
         super().__init__("Save it again in Excel.")
         self.cells: Cells = {}
         self.hidden = 0
-        """Rows and columns that hold something and are not shown."""
+        """Number of filled hidden rows and columns."""
         self._links = links
         self._edges = edges
         self._hidden_columns: set[int] = set()
@@ -183,7 +193,7 @@ class _Sheet(Guard):
         self._run: list[str] = []
         self._printed: list[str] = []
         self._into: list[str] | None = None
-        """Where text goes that is read now."""
+        """Destination of the text that is being read."""
         self._is_run_struck = self._is_run_raised = False
         self._values = values
         self._most = most
@@ -203,9 +213,9 @@ class _Sheet(Guard):
         if name == "c":
             self._cell(attributes)
         elif name == "row":
-            self._row = _whole(attributes.get("r")) or self._row + 1
+            self._row = whole_or_zero(attributes.get("r")) or self._row + 1
             self._column = 0
-            if attributes.get("hidden") in {"1", "true"}:
+            if is_unseen(attributes, "ht"):
                 self._hidden_rows.add(self._row)
         elif name in {"v", "t"}:
             self._into = None if self._is_pronunciation else self._run
@@ -219,7 +229,7 @@ class _Sheet(Guard):
             self._note(name, attributes)
 
     def _look(self, name: str, value: str) -> None:
-        """Take in how a run of a cell looks."""
+        """Process the look of a run in a cell."""
         if name == "r":
             self._is_run_struck = self._is_run_raised = False
         elif name == "strike":
@@ -228,15 +238,15 @@ class _Sheet(Guard):
             self._is_run_raised = value == "superscript"
 
     def _note(self, name: str, attributes: dict[str, str]) -> None:
-        """Take in what the sheet says beside its cells."""
+        """Process an element outside the cells."""
         if name == "mergeCell":
             self._merged.append(attributes.get("ref", ""))
         elif name == "hyperlink":
             relation = next((attributes[key] for key in attributes if key.endswith("}id")), "")
             self._linked.append((attributes.get("ref", ""), relation))
-        elif name == "col" and attributes.get("hidden") in {"1", "true"}:
-            first, last = _whole(attributes.get("min")), _whole(attributes.get("max"))
-            self._hidden_columns.update(range(first, min(last, MOST_COLUMNS) + 1))
+        elif name == "col" and is_unseen(attributes, "width"):
+            first, last = whole_or_zero(attributes.get("min")), whole_or_zero(attributes.get("max"))
+            self._hidden_columns.update(range(first, min(last, MAX_COLUMNS) + 1))
         elif name in _PRINTED:
             self._into = self._printed
 
@@ -261,40 +271,20 @@ class _Sheet(Guard):
         # Nothing forbids rows out of order.
         if any(after < before for before, after in pairwise(self.cells)):
             self.cells = dict(sorted(self.cells.items()))
-        self._spread()
-        self._link()
-        self._leave_out_hidden()
+        self._fill_merged()
+        self._add_links()
+        self.cells, self.hidden = without_hidden(
+            self.cells, self._hidden_rows, self._hidden_columns
+        )
         return self
 
-    def _link(self) -> None:
-        for place, relation in self._linked[:MOST_MERGED]:
+    def _add_links(self) -> None:
+        for place, relation in self._linked[:MAX_MERGED]:
             corner = _PLACE.fullmatch(place.partition(":")[0])
             row = self.cells.get(int(corner[2]), {}) if corner else {}
-            column = _column(corner[1]) if corner else 0
+            column = column_number(corner[1]) if corner else 0
             if column in row:
                 row[column] = link(row[column], self._links.get(relation, ""))
-
-    def _leave_out_hidden(self) -> None:
-        """Move what is shown together, so that nothing hidden parts a table."""
-        if not self._hidden_rows and not self._hidden_columns:
-            return
-        rows = sorted(self._hidden_rows)
-        columns = sorted(self._hidden_columns)
-        lost_columns: set[int] = set()
-        left: Cells = {}
-        for number, row in self.cells.items():
-            if number in self._hidden_rows:
-                self.hidden += 1
-                continue
-            lost_columns |= self._hidden_columns & row.keys()
-            shown_cells = {}
-            for column, text in row.items():
-                if column not in self._hidden_columns:
-                    shown_cells[column - bisect(columns, column)] = text
-            if shown_cells:
-                left[number - bisect(rows, number)] = shown_cells
-        self.hidden += len(lost_columns)
-        self.cells = left
 
     def _name(self, tag: str) -> str:
         local = self._local_names.get(tag)
@@ -305,17 +295,17 @@ class _Sheet(Guard):
     def _cell(self, attributes: dict[str, str]) -> None:
         place = _PLACE.fullmatch(attributes.get("r", ""))
         if place:
-            self._column = _column(place[1])
+            self._column = column_number(place[1])
             self._row = int(place[2])
         else:
             self._column += 1
         self._kind = attributes.get("t", "n")
-        self._style = _whole(attributes.get("s"))
+        self._style = whole_or_zero(attributes.get("s"))
         self._words = []
         self._formula = []
 
     def _end_edges(self) -> None:
-        """Take in the left, the middle and the right of a header or footer."""
+        """Add the left, middle and right parts of a header or footer."""
         for part in re.split("&[LCR]", "".join(self._printed)):
             has_number = "&P" in part or "&N" in part
             self._edges.add(tidy(unmarked(_FIELD.sub("", part))), counts_pages=has_number)
@@ -329,10 +319,12 @@ class _Sheet(Guard):
 
     def _end_cell(self) -> None:
         value = "".join(self._words)
-        text = self._values.shown(value, self._kind, self._style).strip()
+        text = self._values.display(value, self._kind, self._style).strip()
         if not text and self._formula and not value:
-            # A program that does not calculate has stored no value.
+            # Programs that do not calculate store no value.
             text = unmarked("=" + "".join(self._formula))
+        if self._formula:
+            text = link(text, field_link("".join(self._formula)))
         if self._values.is_struck(self._style):
             text = strike(text)
         if not text:
@@ -344,12 +336,12 @@ class _Sheet(Guard):
             row = self.cells[self._row] = {}
         row[self._column] = text
 
-    def _spread(self) -> None:
-        """A merged cell shows its text over all of its rows and columns."""
+    def _fill_merged(self) -> None:
+        """Write the text of a merged cell into all of its rows and columns."""
         last_column = max(map(max, self.cells.values()), default=0)
-        room = MOST_MERGED
+        room = MAX_MERGED
         for reference in self._merged:
-            area = _area(reference)
+            area = parse_area(reference)
             if area is None:
                 continue
             text = self.cells.get(area.top, {}).get(area.left, "")
@@ -373,8 +365,8 @@ class _Area(NamedTuple):
     bottom: int
 
 
-def _area(reference: str) -> _Area | None:
-    """ "B2:D3"; None for anything else."""
+def parse_area(reference: str) -> _Area | None:
+    """Parse "B2:D3"; None for anything else."""
     places = list(map(_PLACE.fullmatch, reference.split(":")))
     if len(places) != 2:
         return None
@@ -382,23 +374,28 @@ def _area(reference: str) -> _Area | None:
     if first is None or last is None:
         return None
     return _Area(
-        left=_column(first[1]),
+        left=column_number(first[1]),
         top=int(first[2]),
-        right=_column(last[1]),
+        right=column_number(last[1]),
         bottom=int(last[2]),
     )
 
 
-def _column(letters: str) -> int:
-    """ "AB" -> 28."""
+def column_number(letters: str) -> int:
+    """Convert the letters of a column to its number: "AB" -> 28."""
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter) - 64
     return number
 
 
-def _whole(text: str | None) -> int:
-    """A whole number of at most nine digits; 0 for anything else."""
+def is_unseen(attributes: dict[str, str], size: str) -> bool:
+    """Tell whether a row or column is hidden, or has no size."""
+    return attributes.get("hidden") in {"1", "true"} or attributes.get(size) in {"0", "0.0"}
+
+
+def whole_or_zero(text: str | None) -> int:
+    """Parse a whole number of at most nine digits; 0 for anything else."""
     if not text or len(text) >= 10:
         return 0
     return int(text) if text.isdigit() else 0

@@ -1,5 +1,5 @@
-"""Excel's codes for how a number is shown, taken apart: "0.00;(0.00)" has two sections, the first
-of which has the tokens "0", ".", "0" and "0"."""
+"""Tokenise Excel's number formats: "0.00;(0.00)" has two sections, the first of which has the
+tokens "0", ".", "0" and "0"."""
 
 import operator
 import re
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+SHOWS_NOTHING = ";;;"
+"""The format that hides every value."""
 LONGEST = 500
 """Characters of a code that are read."""
 _TOKEN = re.compile(
@@ -31,17 +33,17 @@ _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 
 class FormatToken(NamedTuple):
     kind: Literal["code", "elapsed", "literal"]
-    """elapsed: hours, minutes or seconds in brackets, counted beyond a day."""
+    """elapsed: hours, minutes or seconds in brackets, which count beyond a day."""
     text: str
 
     @property
     def is_place(self) -> bool:
-        """Whether a digit goes there: 0 is always shown, # only where needed, ? as a blank."""
+        """Tell whether it stands for a digit: 0 always, # if needed, ? or a blank."""
         return self.kind == "code" and self.text in "0#?"
 
 
 class Condition(NamedTuple):
-    """For which values a section is."""
+    """The condition for the values of a section."""
 
     sign: str
     limit: float
@@ -56,19 +58,19 @@ class FormatSection:
     condition: Condition | None = None
 
     def add(self, match: re.Match[str]) -> None:
-        """Take in what `_TOKEN` matched."""
+        """Add a match of `_TOKEN`."""
         bracket = match["bracket"]
         if match["code"]:
             self.tokens.append(FormatToken("code", match["code"]))
         elif bracket is None:
-            self.tokens.append(FormatToken("literal", _literal(match)))
+            self.tokens.append(FormatToken("literal", literal_text(match)))
         elif condition := _CONDITION.fullmatch(bracket):
             self.condition = Condition(condition[1], float(condition[2]))
         elif _ELAPSED.fullmatch(bracket):
             self.tokens.append(FormatToken("elapsed", bracket.lower()))
 
 
-def _literal(match: re.Match[str]) -> str:
+def literal_text(match: re.Match[str]) -> str:
     for name in ("quoted", "escaped", "currency", "literal"):
         if match[name]:
             return match[name]
@@ -77,8 +79,9 @@ def _literal(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _sections(code: str) -> list[FormatSection]:
-    """For positive numbers, negative ones and zero; the fourth would be for text."""
+def split_sections(code: str) -> list[FormatSection]:
+    """Split a format into sections for positive numbers, negative ones and zero; a fourth would be
+    for text."""
     sections = [FormatSection()]
     for match in _TOKEN.finditer(code[:LONGEST]):
         if match["literal"] == ";":
@@ -89,9 +92,9 @@ def _sections(code: str) -> list[FormatSection]:
 
 
 def section_for(code: str, value: float) -> tuple[list[FormatToken], float]:
-    """(tokens of the section for a value, the value as that section says it: where it has a sign,
-    without one)."""
-    sections = _sections(code)
+    """Return the tokens of the section for a value, and the value, without its sign if the section
+    has one."""
+    sections = split_sections(code)
     for section in sections:
         if section.condition and section.condition.holds(value):
             return section.tokens, value

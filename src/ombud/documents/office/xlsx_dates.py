@@ -1,4 +1,5 @@
-"""Excel's numbers as dates and times: days since 1900, or 1904, by the codes y, m, d, h and s."""
+"""Format Excel's numbers as dates and times: days since 1900, or 1904, by the codes y, m, d, h and
+s."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ _NAMES = {"month": "%B", "day": "%A"}
 
 
 def is_date(tokens: Sequence[FormatToken]) -> bool:
-    """Whether a code shows a number as date, time or duration."""
+    """Tell whether a format displays a date, time or duration."""
     for token in tokens:
         if token.kind == "elapsed":
             return True
@@ -26,21 +27,21 @@ def is_date(tokens: Sequence[FormatToken]) -> bool:
     return False
 
 
-def shown_date(value: float, tokens: Sequence[FormatToken], from_1904: bool) -> str:
-    """A day count as a date, "" outside of the calendar."""
+def format_date(value: float, tokens: Sequence[FormatToken], from_1904: bool) -> str:
+    """Format a day count as a date; "" outside the calendar."""
     if not 0 <= value < END_OF_CALENDAR:
         return ""
     has_fractions = FormatToken("code", "0") in tokens
     seconds = round(value * SECONDS_A_DAY, 3 if has_fractions else 0)
     try:
-        moment = _first_day(value, from_1904) + timedelta(seconds=seconds)
+        moment = day_zero(value, from_1904) + timedelta(seconds=seconds)
     except OverflowError:
         return ""
-    return "".join(_parts(moment, seconds, tokens)).strip()
+    return "".join(format_parts(moment, seconds, tokens)).strip()
 
 
-def _parts(moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> Iterator[str]:
-    """A moment in the terms of a code. seconds: since day 0, for what is counted beyond a day."""
+def format_parts(moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> Iterator[str]:
+    """Yield the parts of a moment in a format. seconds: since day 0, for elapsed time."""
     has_halves = any(token.text.lower() in _HALVES for token in tokens if token.kind == "code")
     unit_before = ""
     for position, token in enumerate(tokens):
@@ -50,49 +51,49 @@ def _parts(moment: datetime, seconds: float, tokens: Sequence[FormatToken]) -> I
             continue
         if token.kind == "elapsed":
             yield str(int(seconds // _SECONDS[code[0]]))
-        elif code[0] == "m" and (unit_before == "h" or _seconds_follow(tokens[position + 1 :])):
-            yield _part(moment, "minute", len(code))
+        elif code[0] == "m" and (unit_before == "h" or seconds_follow(tokens[position + 1 :])):
+            yield format_unit(moment, "minute", len(code))
         else:
-            yield _written(moment, code, has_halves)
+            yield format_code(moment, code, has_halves)
         unit_before = code[0]
 
 
-def _written(moment: datetime, code: str, has_halves: bool) -> str:
-    """One code of a date but for those of minutes: "mmm" -> "Mar"."""
+def format_code(moment: datetime, code: str, has_halves: bool) -> str:
+    """Format one code of a date other than minutes: "mmm" -> "Mar"."""
     if code in _HALVES:
         return moment.strftime("%p")[: len(code) // 2]
     if code == "0":
         return str(moment.microsecond // 100_000)
     if code[0] == "h" and has_halves:
-        return _padded((moment.hour - 1) % 12 + 1, len(code))
-    return _part(moment, _UNITS[code[0]], len(code)) if code[0] in _UNITS else ""
+        return pad_number((moment.hour - 1) % 12 + 1, len(code))
+    return format_unit(moment, _UNITS[code[0]], len(code)) if code[0] in _UNITS else ""
 
 
-def _part(moment: datetime, unit: str, length: int) -> str:
-    """A part of a date by the length of its code: 3, 03, Mar, March, M."""
+def format_unit(moment: datetime, unit: str, length: int) -> str:
+    """Format a part of a date by the length of its code: 3, 03, Mar, March, M."""
     if unit in _NAMES and length > 2:
         letters = {3: 3, 5: 1}
         return moment.strftime(_NAMES[unit])[: letters.get(length)]
     number = getattr(moment, unit)
     if unit == "year":
         return f"{number:04d}" if length > 2 else f"{number % 100:02d}"
-    return _padded(number, length)
+    return pad_number(number, length)
 
 
-def _padded(number: int, length: int) -> str:
+def pad_number(number: int, length: int) -> str:
     return f"{number:02d}" if length > 1 else str(number)
 
 
-def _first_day(value: float, from_1904: bool) -> datetime:
-    """The day 0 of a day count."""
+def day_zero(value: float, from_1904: bool) -> datetime:
+    """Return day 0 of a day count."""
     if from_1904:
         return datetime(1904, 1, 1)  # noqa: DTZ001
-    # Excel believes that 1900 was a leap year.
+    # Excel takes 1900 for a leap year.
     return datetime(1899, 12, 30 if value >= 60 else 31)  # noqa: DTZ001
 
 
-def _seconds_follow(tokens: Sequence[FormatToken]) -> bool:
-    """Whether the next unit is seconds, which makes an "m" minutes."""
+def seconds_follow(tokens: Sequence[FormatToken]) -> bool:
+    """Tell whether the next unit is seconds, which makes an "m" minutes."""
     for token in tokens:
         if token.kind == "elapsed" or token.text[:1].isalpha():
             return token.text[0].lower() == "s"

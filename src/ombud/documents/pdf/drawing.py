@@ -1,7 +1,7 @@
-"""A page of a PDF as a picture, with a quote marked: `python -m ombud.documents.pdf.drawing`.
+"""Draw a page of a PDF with a quote marked: `python -m ombud.documents.pdf.drawing`.
 
-Run as a process of its own, for a file may hang or crash whatever draws it; `draw_page` starts it,
-with a cap on memory and time."""
+A process of its own, as a file may hang or crash the library; `draw_page` starts it with limits on
+memory and time."""
 
 import json
 import resource
@@ -17,28 +17,28 @@ WIDTH = 1200
 """Pixels: sharp on a telephone, readable on a wide screen."""
 SECONDS = 15
 MEMORY = 2 << 30
-MOST_BYTES = 8 << 20
-"""Of a picture."""
+MAX_PICTURE_BYTES = 8 << 20
 MARK = (255, 236, 140)
 """Colour of a marker pen, under which black stays black."""
 
 
 def draw_page(file: Path, page: int, quote: str = "") -> bytes:
-    """PNG of a page, counted from 1. Raises SourceError where it cannot be drawn."""
-    asked = json.dumps({"file": str(file), "page": page, "quote": quote})
+    """Draw a page, counted from 1, as PNG. Raises SourceError if it cannot be drawn."""
+    request = json.dumps({"file": str(file), "page": page, "quote": quote})
     command = [sys.executable, "-m", "ombud.documents.pdf.drawing"]
     try:
         done = subprocess.run(
-            command, input=asked.encode(), capture_output=True, timeout=SECONDS, check=False
+            command, input=request.encode(), capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired as late:
         raise SourceError("Drawing this page takes too long.", hint="Read its text.") from late
-    if done.returncode or not done.stdout.startswith(b"\x89PNG") or len(done.stdout) > MOST_BYTES:
+    is_png = done.stdout.startswith(b"\x89PNG")
+    if done.returncode or not is_png or len(done.stdout) > MAX_PICTURE_BYTES:
         raise SourceError("This page cannot be drawn.", hint="Read its text.")
     return done.stdout
 
 
-def _draw(file: str, page: int, quote: str) -> bytes:
+def draw_png(file: str, page: int, quote: str) -> bytes:
     from io import BytesIO
 
     import pypdfium2 as pdfium  # type: ignore[import-untyped]
@@ -50,7 +50,7 @@ def _draw(file: str, page: int, quote: str) -> bytes:
     picture = drawn.render(scale=scale).to_pil().convert("RGB")
     marks = Image.new("RGB", picture.size, "white")
     pen = ImageDraw.Draw(marks)
-    for left, bottom, right, top in _boxes(drawn, quote):
+    for left, bottom, right, top in quote_boxes(drawn, quote):
         height = drawn.get_height()
         corners = (left * scale, (height - top) * scale, right * scale, (height - bottom) * scale)
         pen.rectangle(corners, fill=MARK)
@@ -59,9 +59,9 @@ def _draw(file: str, page: int, quote: str) -> bytes:
     return out.getvalue()
 
 
-def _boxes(page: Any, quote: str) -> list[tuple[float, float, float, float]]:
-    """Left, bottom, right and top of each line that the quote runs over; none where it is not
-    found. Letters and digits alone are compared: lines, hyphens and tables break the rest."""
+def quote_boxes(page: Any, quote: str) -> list[tuple[float, float, float, float]]:
+    """Find left, bottom, right and top of each line of the quote; none if it is not on the page.
+    Only letters and digits are compared: lines, hyphens and tables break the rest."""
     words = page.get_textpage()
     text = words.get_text_range()
     letters: list[str] = []
@@ -82,8 +82,8 @@ def _boxes(page: Any, quote: str) -> list[tuple[float, float, float, float]]:
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    asked = json.loads(sys.stdin.buffer.read())
-    sys.stdout.buffer.write(_draw(asked["file"], asked["page"], asked["quote"]))
+    request = json.loads(sys.stdin.buffer.read())
+    sys.stdout.buffer.write(draw_png(request["file"], request["page"], request["quote"]))
 
 
 if __name__ == "__main__":

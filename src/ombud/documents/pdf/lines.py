@@ -1,24 +1,28 @@
-"""Words of a page become lines."""
+"""Join the words of a PDF page into lines."""
 
 import itertools
 import statistics
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from ombud.documents.blocks import tidy
-from ombud.documents.pdf.page.words import PLAIN, Look, PdfWord, is_rtl
+from ombud.documents.pdf.page.words import PLAIN, PdfWord, is_rtl
 from ombud.documents.runs import plain, run
+
+_FEWEST_SPACED = 5
+"""Least letters of a word set with wide spaces; fewer may be names of grades."""
 
 
 class Segment(NamedTuple):
-    """A part of a line that is set apart by more than a word space."""
+    """A part of a line that is separated by more than a word space."""
 
     x0: float
     x1: float
     text: str
-    """With the marks of `ombud.documents.runs`."""
+    """Its text with the marks of `ombud.documents.runs`."""
 
 
 @dataclass
@@ -38,18 +42,18 @@ class PdfLine:
 
     def __post_init__(self) -> None:
         words = self.words
-        self.marked = _reading_text(words)
+        self.marked = reading_text(words)
         self.text = self.marked if self.marked.isascii() else plain(self.marked)
         self.x0 = words[0].x0
         self.x1 = max(word.x1 for word in words)
         self.top = min(word.top for word in words)
         self.bottom = max(word.bottom for word in words)
-        self.size = _usual_size(words)
+        self.size = usual_size(words)
         # A bullet or dash may be set in another type.
-        spoken = [word for word in words if _has_letters(word.text)]
-        self.bold = all(word.bold for word in spoken)
-        self.italic = all(word.italic for word in spoken)
-        self.segments = _segments(words, self.size)
+        lettered = [word for word in words if any(map(str.isalnum, word.text))]
+        self.bold = all(word.bold for word in lettered)
+        self.italic = all(word.italic for word in lettered)
+        self.segments = split_segments(words, self.size, self.marked)
 
     @property
     def width(self) -> float:
@@ -57,24 +61,20 @@ class PdfLine:
 
     @property
     def height(self) -> float:
-        """In points, at least one."""
+        """Height in points, at least one."""
         return max(self.bottom - self.top, 1.0)
 
 
-def _has_letters(text: str) -> bool:
-    """Whether a letter or digit is in it."""
-    return any(map(str.isalnum, text))
-
-
-def _usual_size(words: list[PdfWord]) -> float:
-    """The size of type that most characters have."""
+def usual_size(words: list[PdfWord]) -> float:
+    """Return the size of type of most characters."""
     characters: Counter[float] = Counter()
     for word in words:
         characters[word.size] += len(word.text)
     return characters.most_common(1)[0][0]
 
 
-def _segments(words: list[PdfWord], size: float) -> list[Segment]:
+def split_segments(words: list[PdfWord], size: float, text: str) -> list[Segment]:
+    """Split a line with that text into segments."""
     gap = max(7.0, 0.9 * size)
     groups = [[words[0]]]
     for before, word in itertools.pairwise(words):
@@ -82,26 +82,26 @@ def _segments(words: list[PdfWord], size: float) -> list[Segment]:
             groups.append([word])
         else:
             groups[-1].append(word)
-    return list(map(_segment, groups))
+    if len(groups) == 1:
+        return [Segment(words[0].x0, words[-1].x1, text)]
+    return [Segment(group[0].x0, group[-1].x1, reading_text(group)) for group in groups]
 
 
-def _segment(words: list[PdfWord]) -> Segment:
-    return Segment(x0=words[0].x0, x1=words[-1].x1, text=_reading_text(words))
-
-
-def _reading_text(words: list[PdfWord]) -> str:
-    """The words, which stand from left to right, as they are read: where most run to the left, from
-    the right, and only what runs to the right among them as it stands."""
-    leftwards = sum(map(_runs_left, words))
+def reading_text(words: list[PdfWord]) -> str:
+    """Join words, which are ordered from left to right, in reading order: if most run to the left,
+    from the right, except for runs to the right among them."""
+    leftwards = sum(is_rtl(word.text) for word in words)
     if 2 * leftwards > len(words):
-        words = _from_the_right(words)
-    return tidy("".join(_runs(words)))
+        words = from_the_right(words)
+    if any(word.is_glued or word.look is not PLAIN for word in words):
+        return tidy("".join(join_looks(words)))
+    return tidy(" ".join([word.text for word in words]))
 
 
-def _runs(words: list[PdfWord]) -> Iterator[str]:
-    """The words, those that look alike together, with spaces between."""
+def join_looks(words: list[PdfWord]) -> Iterator[str]:
+    """Yield the words, those of one look together, with spaces between."""
     is_first = True
-    for look, alike in itertools.groupby(words, key=_look):
+    for look, alike in itertools.groupby(words, key=attrgetter("look")):
         spaced = ""
         for word in alike:
             is_apart = not word.is_glued and not is_first
@@ -112,57 +112,52 @@ def _runs(words: list[PdfWord]) -> Iterator[str]:
         yield spaced if look == PLAIN else run(spaced, **look._asdict())
 
 
-def _look(word: PdfWord) -> Look:
-    return word.look
-
-
-def _from_the_right(words: list[PdfWord]) -> list[PdfWord]:
-    """The words from right to left; runs of those that are read to the right keep their order."""
+def from_the_right(words: list[PdfWord]) -> list[PdfWord]:
+    """Order words from right to left; runs that are read to the right keep their order."""
     ordered: list[PdfWord] = []
-    for runs_left, alike in itertools.groupby(reversed(words), key=_runs_left):
+    for runs_left, alike in itertools.groupby(reversed(words), key=lambda word: is_rtl(word.text)):
         run_words = list(alike)
         ordered += run_words if runs_left else reversed(run_words)
     return ordered
 
 
-def _runs_left(word: PdfWord) -> bool:
-    return is_rtl(word.text)
-
-
 def lines_of(words: list[PdfWord]) -> list[PdfLine]:
-    """Lines from top to bottom, words from left to right; a lone full stop is what a typesetter
-    left over."""
+    """Join words into lines from top to bottom; lines of nothing but punctuation are dropped."""
     rows: list[list[PdfWord]] = []
-    for word in sorted(words, key=_place):
-        if rows and _is_beside(rows[-1][0], word):
+    first = 0.0
+    for word in sorted(words, key=attrgetter("middle", "x0")):
+        # The middle of the word that opens the line.
+        middle = word.middle
+        if rows and abs(first - middle) <= max(2.0, 0.35 * word.height):
             rows[-1].append(word)
         else:
             rows.append([word])
-    return [PdfLine(sorted(row, key=_left)) for row in rows if _has_words(row)]
+            first = middle
+    lines = []
+    for row in rows:
+        if any(word.text.strip(".,;:") for word in row):
+            ordered = sorted(row, key=attrgetter("x0"))
+            join_spaced_letters(ordered)
+            lines.append(PdfLine(ordered))
+    return lines
 
 
-def _place(word: PdfWord) -> tuple[float, float]:
-    return word.middle, word.x0
-
-
-def _left(word: PdfWord) -> float:
-    return word.x0
-
-
-def _is_beside(first: PdfWord, word: PdfWord) -> bool:
-    """Whether a word stands in the line that another opens."""
-    tolerance = max(2.0, 0.35 * word.height)
-    return abs(first.middle - word.middle) <= tolerance
-
-
-def _has_words(row: list[PdfWord]) -> bool:
-    """Whether anything but punctuation is in it."""
-    return any(word.text.strip(".,;:") for word in row)
+def join_spaced_letters(row: list[PdfWord]) -> None:
+    """Join the letters of a line of single letters, which are spaced out for effect."""
+    is_spaced = len(row) >= _FEWEST_SPACED and all(
+        len(word.text) == 1 and not word.text.isdigit() for word in row
+    )
+    gaps = [word.x0 - before.x1 for before, word in itertools.pairwise(row)]
+    usual = statistics.median(gaps) if is_spaced else 0.0
+    # Letters further apart are the names of columns.
+    if 0 < usual < row[0].size:
+        for gap, word in zip(gaps, row[1:], strict=True):
+            word.is_glued = gap < 1.5 * usual
 
 
 def spacing(lines: list[PdfLine]) -> float:
-    """The usual gap between the lines of a paragraph, in points: wide where text is set with double
-    spacing."""
+    """Return the usual gap between the lines of a paragraph, in points, which is wide in
+    double-spaced text."""
     if len(lines) < 8:
         return 0.0
     left = min(line.x0 for line in lines)

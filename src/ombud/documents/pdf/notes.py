@@ -1,11 +1,11 @@
-"""Notes at the foot of a PDF page, whose marks are seldom raised there."""
+"""Mark the notes at the foot of a PDF page, where their marks are seldom raised."""
 
 from ombud.documents.pdf.lines import lines_of
 from ombud.documents.pdf.page.words import PdfPage
 
 
 def mark_notes(page: PdfPage, body: float) -> None:
-    """Raise the marks that open lines or sentences in small print and are raised in the text above.
+    """Raise marks that open lines or sentences in small print and are raised in the text above.
 
     body: size of type of the text."""
     marks = {word.text for word in page.words if word.look.superscript}

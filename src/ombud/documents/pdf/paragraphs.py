@@ -1,11 +1,12 @@
-"""Lines of a PDF page joined to headings, paragraphs and lists."""
+"""Join the lines of a PDF page into headings, paragraphs and lists."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ombud.documents.blocks import BlockKind, pipe_table
-from ombud.documents.pdf.headings import BULLET, HeadingLevels, Item, leaning_lines
+from ombud.documents.pdf.headings import BULLET, HeadingLevels, Item, italic_headings
+from ombud.documents.pdf.hyphens import BrokenWords
 from ombud.documents.pdf.lines import PdfLine, spacing
 from ombud.documents.pdf.page.words import PdfPage
 from ombud.documents.pdf.tables import Table
@@ -21,9 +22,9 @@ _NUMBER = re.compile(
 class _MarkedLine(NamedTuple):
     line: PdfLine
     level: int
-    """Of a heading, else 0."""
+    """Level of a heading, else 0."""
     is_marked: bool
-    """Whether it begins with a bullet or a number."""
+    """True if it begins with a bullet or a number."""
 
     @property
     def kind(self) -> BlockKind:
@@ -33,48 +34,44 @@ class _MarkedLine(NamedTuple):
 
 
 class PageBlocks:
-    """Lines of a page joined to headings, paragraphs and lists; a gap, a mark or another type ends
-    one."""
+    """Joins the lines of a page into headings, paragraphs and lists; a gap, a mark or another type
+    ends one."""
 
-    def __init__(self, page: PdfPage, items: list[Item], levels: HeadingLevels) -> None:
+    def __init__(
+        self, page: PdfPage, items: list[Item], levels: HeadingLevels, broken: BrokenWords
+    ) -> None:
         self.blocks: list[Block] = []
+        self._broken = broken
         self._page = page.number
         self._levels = levels
         self._usual_gap = spacing([item for item in items if isinstance(item, PdfLine)])
-        self._leaning = set(leaning_lines(items, levels.body))
+        self._italic_headings = set(italic_headings(items, levels.body))
         self._run: list[_MarkedLine] = []
         for item in items:
             if isinstance(item, Table):
                 self._add_table(item)
-            else:
-                self._add_line(self._marked(item))
+                continue
+            marked = self._marked(item)
+            if self._run and not self._goes_on(marked):
+                self._end_run()
+            self._run.append(marked)
         self._end_run()
 
     def _marked(self, line: PdfLine) -> _MarkedLine:
         level = self._levels.of(line)
-        if not level and id(line) in self._leaning:
+        if not level and id(line) in self._italic_headings:
             level = self._levels.lowest
-        return _MarkedLine(line, level, _has_mark(line))
+        return _MarkedLine(line, level, has_mark(line))
 
     def _add_table(self, table: Table) -> None:
         self._end_run()
         text = pipe_table(table.rows)
         if text:
-            block = Block(
-                kind="table",
-                text=text,
-                page=self._page,
-                bbox=table.box,
-            )
+            block = Block(kind="table", text=text, page=self._page, bbox=table.box)
             self.blocks.append(block)
 
-    def _add_line(self, marked: _MarkedLine) -> None:
-        if self._run and not self._goes_on(marked):
-            self._end_run()
-        self._run.append(marked)
-
     def _goes_on(self, marked: _MarkedLine) -> bool:
-        """Whether a line goes on with the run before it."""
+        """Tell whether a line continues the run before it."""
         first = self._run[0]
         before = self._run[-1].line
         line = marked.line
@@ -85,7 +82,7 @@ class PageBlocks:
             return is_same_heading and -height < gap < 0.5 * height
         near = 0.6 * height
         if self._usual_gap > near:
-            # Double spacing: gaps do not tell paragraphs apart, indents do.
+            # With double spacing, indents separate paragraphs, not gaps.
             near = self._usual_gap * 1.25
             is_indented = line.x0 > before.x0 + height
             if is_indented and not marked.is_marked:
@@ -97,7 +94,7 @@ class PageBlocks:
         return gap < near
 
     def _end_run(self) -> None:
-        """The lines of the run become a block."""
+        """Make a block of the lines of the run."""
         if not self._run:
             return
         first = self._run[0]
@@ -108,7 +105,9 @@ class PageBlocks:
         is_list = first.kind == "list"
         block = Block(
             kind=first.kind,
-            text="\n".join(_listed(lines)) if is_list else _flowing(lines),
+            text="\n".join(list_lines(lines, self._broken))
+            if is_list
+            else self._broken.flowing(lines),
             level=first.level,
             page=self._page,
             bbox=(left, lines[0].top, right, lines[-1].bottom),
@@ -116,46 +115,28 @@ class PageBlocks:
         self.blocks.append(block)
 
 
-def _has_mark(line: PdfLine) -> bool:
+def has_mark(line: PdfLine) -> bool:
     return bool(BULLET.match(line.text) or _NUMBER.match(line.text))
 
 
-def _flowing(lines: list[PdfLine]) -> str:
-    """One paragraph; a word broken at a line's end is mended."""
-    text = ""
-    for line in lines:
-        if _is_broken_word(text, line.text):
-            text = text[:-1] + line.marked
-        else:
-            text = f"{text} {line.marked}" if text else line.marked
-    return text
-
-
-def _is_broken_word(above: str, below: str) -> bool:
-    """Whether the hyphen at a line's end stands within a word."""
-    if not above.endswith("-") or not above[-2:-1].isalpha():
-        return False
-    return below[:1].islower()
-
-
-def _listed(lines: list[PdfLine]) -> Iterator[str]:
-    """Items one to a line, bullets as "-", nested by where their marks stand."""
+def list_lines(lines: list[PdfLine], broken: BrokenWords) -> Iterator[str]:
+    """Yield items one per line, bullets as "-", nested by the place of their marks."""
     items: list[list[PdfLine]] = []
     for line in lines:
-        if not items or _has_mark(line):
+        if not items or has_mark(line):
             items.append([line])
         else:
             items[-1].append(line)
-    indents = _indents(items)
+    indents = list_indents(items)
     for item in items:
         left = item[0].x0
         outer = sum(1 for indent in indents if indent <= left + 1)
         depth = min(max(0, outer - 1), 6)
-        yield "  " * depth + BULLET.sub("-", _flowing(item))
+        yield "  " * depth + BULLET.sub("-", broken.flowing(item))
 
 
-def _indents(items: list[list[PdfLine]]) -> list[float]:
-    """Where the marks of items stand, from left to right, those close to each other as one."""
+def list_indents(items: list[list[PdfLine]]) -> list[float]:
+    """List the places of the marks of items from left to right, close ones as one."""
     indents: list[float] = []
     for left in sorted(item[0].x0 for item in items):
         if not indents or left - indents[-1] > 8:

@@ -1,7 +1,10 @@
-"""Tables of PDF pages: ruled ones from their lines, the others from columns of words."""
+"""Find the tables of PDF pages: ruled ones by their lines, others by columns of words."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, compress
 
 from pdfplumber.table import (
     cells_to_tables,
@@ -10,19 +13,18 @@ from pdfplumber.table import (
     merge_edges,
 )
 
-from ombud.documents.pdf.lines import PdfLine, Segment, lines_of
-from ombud.documents.pdf.page.placing import Edge
+from ombud.documents.pdf.hyphens import BrokenWords
+from ombud.documents.pdf.lines import PdfLine, lines_of
+from ombud.documents.pdf.page.placing import Edge, box_around
 from ombud.documents.pdf.page.words import PdfPage, PdfWord
 
-MOST_EDGES = 4000
-"""The joining of lines takes time quadratic in their number; drawings and maps have more."""
+MAX_EDGES = 4000
+"""Joining lines takes time quadratic in their number; drawings and maps have more."""
 CROWDED = 0.15
-"""Share of cells with several columns inside above which the drawn lines are not the table's real
-ones."""
-
-
-FEWEST_LINES = 3
-"""That stand in columns, for a table without ruling."""
+"""Share of cells with several columns inside above which the drawn lines are not those of the
+table."""
+MIN_LINES = 3
+"""Least aligned lines of a table without ruling."""
 
 
 @dataclass
@@ -30,14 +32,20 @@ class Table:
     page: int
     box: Edge
     rows: list[list[str]]
+    has_bold_header: bool = False
+    """True if the first row is bold and not all others are."""
+
+    def __post_init__(self) -> None:
+        filled = [any(column) for column in zip(*self.rows, strict=True)]
+        self.rows = [list(compress(row, filled)) for row in self.rows]
 
 
-def ruled(page: PdfPage) -> list[Table]:
-    """Tables drawn with lines: at least two columns and two rows of cells, with words in them."""
-    if not 4 <= len(page.edges) <= MOST_EDGES:
+def ruled(page: PdfPage, broken: BrokenWords) -> list[Table]:
+    """Find tables drawn with lines: at least two columns and two rows of cells with words."""
+    if not 4 <= len(page.edges) <= MAX_EDGES:
         return []
     edges = merge_edges(
-        list(map(_as_edge, page.edges)),
+        list(map(pdfplumber_edge, page.edges)),
         snap_x_tolerance=3,
         snap_y_tolerance=3,
         join_x_tolerance=3,
@@ -46,14 +54,14 @@ def ruled(page: PdfPage) -> list[Table]:
     intersections = edges_to_intersections(edges, x_tolerance=3, y_tolerance=3)
     tables = []
     for cells in cells_to_tables(intersections_to_cells(intersections)):
-        table = _filled(page, cells)
+        table = fill_table(page, cells, broken)
         if table:
             tables.append(table)
     return tables
 
 
-def _as_edge(edge: Edge) -> dict[str, object]:
-    """A ruling line as pdfplumber knows it, without its thickness."""
+def pdfplumber_edge(edge: Edge) -> dict[str, object]:
+    """Convert a ruling line to pdfplumber's form, without its thickness."""
     x0, top, x1, bottom = edge
     is_upright = bottom - top > x1 - x0
     if is_upright:
@@ -72,137 +80,133 @@ def _as_edge(edge: Edge) -> dict[str, object]:
     }
 
 
-def _filled(page: PdfPage, cells: list[Edge]) -> Table | None:
-    """The table of those cells; None for a frame around text, or a form's empty boxes."""
-    lefts, upper_ends = zip(*map(_corner, cells), strict=True)
+def fill_table(page: PdfPage, cells: list[Edge], broken: BrokenWords) -> Table | None:
+    """Make the table of those cells; None for a frame around text, or a form's empty boxes."""
+    lefts, upper_ends = zip(*map(corner_of, cells), strict=True)
     columns = sorted(set(lefts))
     tops = sorted(set(upper_ends))
     if len(columns) < 2 or len(tops) < 2:
         return None
-    box = _box_around(cells)
+    box = box_around(cells)
     rows = [[""] * len(columns) for _ in tops]
+    lines_of_rows: list[list[PdfLine]] = [[] for _ in tops]
+    merged: list[tuple[int, int, str]] = []
     crowded = 0
-    for cell, lines in _lines_by_cell(page, cells, box):
-        crowded += _holds_columns(lines)
-        x0, top = _corner(cell)
-        row = rows[tops.index(top)]
-        row[columns.index(x0)] = " ".join(line.marked for line in lines)
-    # Cells that hold columns of their own: only some of the lines are drawn.
+    for cell, lines in lines_by_cell(page, cells, box):
+        crowded += sum(len(line.segments) > 1 for line in lines) > 1
+        x0, top = corner_of(cell)
+        first, column = tops.index(top), columns.index(x0)
+        rows[first][column] = text = broken.flowing(lines)
+        lines_of_rows[first] += lines
+        end = bisect_left(tops, cell[3] - 1) if len(lines) == 1 else 0
+        merged += ((number, column, text) for number in range(first + 1, end))
+    fill_merged(rows, merged)
+    # Cells with columns inside: only some of the lines are drawn.
     if crowded > CROWDED * len(cells):
         return None
     filled = list(filter(any, rows))
-    return Table(page.number, box, filled) if _is_tabular(filled) else None
+    if not is_tabular(filled):
+        return None
+    return Table(page.number, box, filled, is_header_bold(list(filter(None, lines_of_rows))))
 
 
-def _corner(cell: Edge) -> tuple[float, float]:
-    """(left, top), so that cells in line have the same."""
+def fill_merged(rows: list[list[str]], merged: list[tuple[int, int, str]]) -> None:
+    """Repeat cells that are merged over rows in each row. A row with fewer cells of its own than
+    merged ones continues the row above instead.
+
+    merged: row, column, and text of the cell above."""
+    own = [sum(map(bool, row)) for row in rows]
+    more = Counter(number for number, _, _ in merged)
+    for number, column, text in merged:
+        if more[number] <= own[number]:
+            rows[number][column] = text
+
+
+def is_header_bold(rows: list[list[PdfLine]]) -> bool:
+    """Tell whether the lines of the first row are bold, and not those of all others."""
+    head, *others = rows
+    return all(line.bold for line in head) and not all(line.bold for line in chain(*others))
+
+
+def corner_of(cell: Edge) -> tuple[float, float]:
+    """Return (left, top), rounded so that aligned cells have the same."""
     x0, top, _, _ = cell
     return round(x0, 1), round(top, 1)
 
 
-def _box_around(cells: list[Edge]) -> Edge:
-    x0, top, x1, bottom = zip(*cells, strict=True)
-    return min(x0), min(top), max(x1), max(bottom)
-
-
-def _lines_by_cell(
+def lines_by_cell(
     page: PdfPage, cells: list[Edge], box: Edge
 ) -> Iterator[tuple[Edge, list[PdfLine]]]:
-    """(cell, lines of the words whose middle is in it); of cells that overlap the upper left one
-    has them."""
+    """Yield each cell with the lines of words whose middle is in it; of overlapping cells the upper
+    left one gets them."""
     inside: dict[Edge, list[PdfWord]] = {cell: [] for cell in cells}
     ordered = sorted(cells, key=lambda cell: (cell[1], cell[0]))
     for word in page.words:
-        if not _covers(box, word):
+        if not covers(box, word):
             continue
-        home = next((cell for cell in ordered if _covers(cell, word)), None)
+        home = next((cell for cell in ordered if covers(cell, word)), None)
         if home:
             inside[home].append(word)
     for cell, words in inside.items():
         yield cell, lines_of(words)
 
 
-def _covers(box: Edge, word: PdfWord) -> bool:
-    """Whether the middle of a word is in a box."""
+def covers(box: Edge, word: PdfWord) -> bool:
+    """Tell whether the middle of a word is in a box."""
     x0, top, x1, bottom = box
     return x0 <= word.across <= x1 and top <= word.middle <= bottom
 
 
-def _holds_columns(lines: list[PdfLine]) -> bool:
-    """Whether the lines of a cell stand in columns of their own."""
-    parted = 0
-    for line in lines:
-        if len(line.segments) > 1:
-            parted += 1
-    return parted > 1
-
-
-def _is_tabular(rows: list[list[str]]) -> bool:
-    """Whether enough of the rows have several cells with something in them."""
-    several = 0
-    for row in rows:
-        filled_cells = sum(map(bool, row))
-        if filled_cells > 1:
-            several += 1
+def is_tabular(rows: list[list[str]]) -> bool:
+    """Tell whether enough of the rows have several filled cells."""
+    several = sum(sum(map(bool, row)) > 1 for row in rows)
     return several >= max(2, 0.4 * len(rows))
 
 
 def aligned(number: int, lines: list[PdfLine]) -> Iterator[tuple[int, int, Table]]:
-    """(first line, end, table) for runs of lines whose words stand in columns, without ruling."""
+    """Yield (first line, end, table) of runs of lines whose words are aligned in columns."""
     at = 0
     while at < len(lines):
-        end = _end_of_run(lines, at)
-        if end - at >= FEWEST_LINES:
-            table = _table_of_columns(number, lines[at:end])
+        end = end_of_run(lines, at)
+        if end - at >= MIN_LINES:
+            table = table_of_columns(number, lines[at:end])
             if table:
                 yield at, end, table
         at = max(end, at + 1)
 
 
-def _end_of_run(lines: list[PdfLine], start: int) -> int:
-    """End of the lines from `start` that have several parts and follow closely."""
+def end_of_run(lines: list[PdfLine], start: int) -> int:
+    """Return the end of the lines from `start` that have several parts and follow closely."""
     end = start
-    above: PdfLine | None = None
-    while end < len(lines):
-        line = lines[end]
-        if len(line.segments) < 2:
+    while end < len(lines) and len(lines[end].segments) > 1:
+        above, below = lines[end - 1], lines[end]
+        if end > start and below.top - above.bottom >= 2.2 * (below.bottom - below.top):
             break
-        if above and not _is_next(above, line):
-            break
-        above = line
         end += 1
     return end
 
 
-def _is_next(above: PdfLine, below: PdfLine) -> bool:
-    gap = below.top - above.bottom
-    return gap < 2.2 * (below.bottom - below.top)
-
-
-def _table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
-    """The lines as a table where their parts stand in columns that are filled well enough."""
-    columns = _column_spans(lines)
+def table_of_columns(number: int, lines: list[PdfLine]) -> Table | None:
+    """Make a table of lines whose parts are in columns; None if too few cells are filled."""
+    columns = column_spans(lines)
     cells = len(columns) * len(lines)
     filled = sum(len(line.segments) for line in lines)
     if len(columns) < 2 or filled < 0.5 * cells:
         return None
-    rows = [_row(line, columns) for line in lines]
+    rows = [row_cells(line, columns) for line in lines]
     # Items with a number in front, and justified text, line up too.
     if len(columns) == 2 and all(len(row[0]) <= 3 for row in rows):
         return None
     left, _ = columns[0]
     _, right = columns[-1]
     box = (left, lines[0].top, right, lines[-1].bottom)
-    return Table(number, box, rows)
+    return Table(number, box, rows, is_header_bold([[line] for line in lines]))
 
 
-def _column_spans(lines: list[PdfLine]) -> list[tuple[float, float]]:
-    """(left, right) of each column: the parts of all lines, those that overlap as one."""
-    segments: list[Segment] = []
-    for line in lines:
-        segments += line.segments
+def column_spans(lines: list[PdfLine]) -> list[tuple[float, float]]:
+    """Return (left, right) of each column, uniting overlapping parts of all lines."""
     columns: list[tuple[float, float]] = []
-    for x0, x1, _ in sorted(segments):
+    for x0, x1, _ in sorted(segment for line in lines for segment in line.segments):
         left, right = columns[-1] if columns else (x0, x1)
         if columns and x0 <= right + 1:
             columns[-1] = (left, max(right, x1))
@@ -211,15 +215,12 @@ def _column_spans(lines: list[PdfLine]) -> list[tuple[float, float]]:
     return columns
 
 
-def _row(line: PdfLine, columns: list[tuple[float, float]]) -> list[str]:
-    """The cells of a line: each of its parts in the column that it overlaps most."""
+def row_cells(line: PdfLine, columns: list[tuple[float, float]]) -> list[str]:
+    """Put each part of a line into the column that it overlaps most."""
     row = [""] * len(columns)
     for segment in line.segments:
-        overlaps = [_overlap(segment, left, right) for left, right in columns]
+        x0, x1, _ = segment
+        overlaps = [min(x1, right) - max(x0, left) for left, right in columns]
         column = overlaps.index(max(overlaps))
         row[column] = f"{row[column]} {segment.text}".strip()
     return row
-
-
-def _overlap(segment: Segment, left: float, right: float) -> float:
-    return min(segment.x1, right) - max(segment.x0, left)

@@ -1,4 +1,4 @@
-"""Comma-separated values: one table, whatever separates them."""
+"""Parse separated values as one table, whatever the separator."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from itertools import islice
 
 from ombud.documents.blocks import ParsedFile, paragraph
 from ombud.documents.encodings import decode
-from ombud.documents.grids import LOOKED_AT, ROWS, headed, too_many_rows
+from ombud.documents.grids import ROWS, SAMPLE_ROWS, headed, too_many_rows
 from ombud.errors import SourceError
 from ombud.types import Block
 
@@ -16,49 +16,48 @@ SEPARATORS = (",", ";", "\t", "|")
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Lines above the table as text, then the table; a file without a header gets one of blanks.
+    """Parse lines above the table as text, then the table, with a blank header if it has none.
 
-    Raises SourceError beyond `pages` times 500 rows.
-    """
+    Raises SourceError beyond `pages` times 500 rows."""
     text, loss = decode(data)
     first_line, _, rest = text.partition("\n")
     marker = first_line.strip()
     if len(marker) == 5 and marker.lower().startswith("sep="):
-        # How Excel is told.
+        # This line tells Excel the separator.
         text = rest
         separator = marker[-1]
     else:
-        separator = max(SEPARATORS, key=lambda candidate: _regularity(text, candidate))
+        separator = max(SEPARATORS, key=lambda candidate: regularity(text, candidate))
     try:
-        rows = _filled_rows(text, separator, pages)
+        rows = filled_rows(text, separator, pages)
     except csv.Error as error:
         raise SourceError(
             "The file is broken or no table.", hint="Save it again as CSV."
         ) from error
-    return ParsedFile(list(_blocks(rows)), loss=loss)
+    return ParsedFile(list(table_and_notes(rows)), loss=loss)
 
 
-def _filled_rows(text: str, separator: str, pages: int) -> list[list[str]]:
+def filled_rows(text: str, separator: str, pages: int) -> list[list[str]]:
     rows = []
-    for row in _rows(text, separator):
-        if _filled(row):
+    for row in csv_rows(text, separator):
+        if filled_cells(row):
             rows.append(row)
         if len(rows) > pages * ROWS:
             raise too_many_rows(pages)
     return rows
 
 
-def _rows(text: str, separator: str) -> Iterator[list[str]]:
+def csv_rows(text: str, separator: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator)
 
 
-def _regularity(text: str, separator: str) -> tuple[int, int]:
-    """(rows that agree on how many cells they have, cells): the right separator gives the same
-    number row by row."""
+def regularity(text: str, separator: str) -> tuple[int, int]:
+    """Return the most rows with the same number of cells, and that number: the right separator
+    gives the same number in each row."""
     widths: Counter[int] = Counter()
     try:
         # A quote that never closes would take the whole file as one cell.
-        for row in islice(_rows(text[:200_000], separator), LOOKED_AT):
+        for row in islice(csv_rows(text[:200_000], separator), SAMPLE_ROWS):
             if len(row) > 1:
                 widths[len(row)] += 1
     except csv.Error:
@@ -67,19 +66,19 @@ def _regularity(text: str, separator: str) -> tuple[int, int]:
     return max(agreements, default=(0, 0))
 
 
-def _blocks(rows: list[list[str]]) -> Iterator[Block]:
+def table_and_notes(rows: list[list[str]]) -> Iterator[Block]:
     width = max(map(len, rows), default=0)
     if width < 2:
         for row in rows:
             yield paragraph(row[0])
         return
     start = 0
-    while start < len(rows) - 1 and len(_filled(rows[start])) == 1:
-        yield paragraph(_filled(rows[start])[0])
+    while start < len(rows) - 1 and len(filled_cells(rows[start])) == 1:
+        yield paragraph(filled_cells(rows[start])[0])
         start += 1
     yield Block(kind="table", text=headed(rows[start:]))
 
 
-def _filled(row: list[str]) -> list[str]:
-    """Cells that hold more than blanks."""
+def filled_cells(row: list[str]) -> list[str]:
+    """Return the cells that are not blank."""
     return [cell for cell in row if cell.strip()]

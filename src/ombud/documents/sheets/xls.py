@@ -1,32 +1,35 @@
-"""Excel workbooks of before 2007, by xlrd (BSD): what each sheet shows, as tables under its name.
+"""Parse Excel workbooks from before 2007 by xlrd (BSD): the visible cells of each sheet, as tables
+under its name.
 
-xlrd rather than xberg, which gives neither struck nor raised words nor what is hidden."""
+xlrd rather than xberg, which returns neither struck nor raised words nor what is hidden."""
 
+import io
 from collections.abc import Iterator
 from typing import Any
 
 from ombud.documents.blocks import ParsedFile, heading, tidy
-from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows
-from ombud.documents.office.xlsx_formats import general, shown
+from ombud.documents.grids import ROWS, Cells, blocks, too_many_rows, without_hidden
+from ombud.documents.office.xlsx_codes import SHOWS_NOTHING
+from ombud.documents.office.xlsx_formats import format_number, general
 from ombud.documents.runs import link, run, strike
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
 
 def read(data: bytes, pages: int) -> ParsedFile:
-    """Every sheet that is not hidden; raises SourceError beyond `pages` times 500 rows."""
+    """Parse every visible sheet; raises SourceError beyond `pages` times 500 rows."""
     import xlrd
 
     again = "Save it as .xlsx without a password."
     try:
-        book = xlrd.open_workbook(file_contents=data, formatting_info=True, logfile=_Nowhere())
+        book = xlrd.open_workbook(file_contents=data, formatting_info=True, logfile=io.StringIO())
     except xlrd.XLRDError as error:
         is_locked = "encrypted" in str(error).lower()
         what = "encrypted" if is_locked else "broken or no Excel workbook of before 2007"
         raise SourceError(f"The file is {what}.", hint=again) from error
-    except Exception as error:  # xlrd raises all kinds on broken files
+    except Exception as error:  # xlrd raises anything on broken files
         raise SourceError("The file is broken.", hint=again) from error
-    made: list[Block] = []
+    parsed: list[Block] = []
     hidden = 0
     rows_left = pages * ROWS
     for sheet in book.sheets():
@@ -38,16 +41,9 @@ def read(data: bytes, pages: int) -> ParsedFile:
         hidden += reader.hidden
         rows_left -= len(cells)
         if cells and book.nsheets > 1:
-            made.append(heading(tidy(sheet.name), 2))
-        made += blocks(cells)
-    return ParsedFile(made, loss=Loss(hidden=hidden))
-
-
-class _Nowhere:
-    """Takes what xlrd would print of odd files."""
-
-    def write(self, text: str) -> None:
-        del text
+            parsed.append(heading(tidy(sheet.name), 2))
+        parsed += blocks(cells)
+    return ParsedFile(parsed, loss=Loss(hidden=hidden))
 
 
 class _Sheet:
@@ -55,7 +51,7 @@ class _Sheet:
 
     def __init__(self, book: Any, sheet: Any) -> None:
         self.hidden = 0
-        """Rows and columns that hold something and are not shown."""
+        """Number of filled hidden rows and columns."""
         self._book = book
         self._sheet = sheet
         self._links = {}
@@ -63,29 +59,14 @@ class _Sheet:
             self._links[one.frowx, one.fcolx] = one.url_or_path or ""
 
     def cells(self, most: int, pages: int) -> Cells:
-        """What the sheet shows; rows and columns close up where others are hidden."""
-        sheet = self._sheet
-        hidden_columns = {at for at, column in sheet.colinfo_map.items() if column.hidden}
-        lost_columns: set[int] = set()
-        cells: Cells = {}
-        number = 0
-        for at in range(sheet.nrows):
-            row = dict(self._row(at))
-            info = sheet.rowinfo_map.get(at)
-            if info is not None and info.hidden:
-                self.hidden += bool(row)
-                continue
-            number += 1
-            lost_columns |= hidden_columns & row.keys()
-            visible = {}
-            for column, text in row.items():
-                if column not in hidden_columns:
-                    visible[column - sum(one < column for one in hidden_columns)] = text
-            if visible:
-                cells[number] = visible
-            if len(cells) > most:
-                raise too_many_rows(pages)
-        self.hidden += len(lost_columns)
+        """Read the visible cells, without gaps at hidden rows and columns."""
+        columns, rows = self._sheet.colinfo_map, self._sheet.rowinfo_map
+        hidden_columns = [at for at, column in columns.items() if column.hidden or not column.width]
+        hidden_rows = [at for at, row in rows.items() if row.hidden or not row.height]
+        cells = {at: row for at in range(self._sheet.nrows) if (row := dict(self._row(at)))}
+        if len(cells) > most:
+            raise too_many_rows(pages)
+        cells, self.hidden = without_hidden(cells, hidden_rows, hidden_columns)
         return cells
 
     def _row(self, at: int) -> Iterator[tuple[int, str]]:
@@ -100,7 +81,7 @@ class _Sheet:
                 yield column, link(text, self._links.get((top, left), ""))
 
     def _merged_from(self, row: int, column: int) -> tuple[int, int]:
-        """The place whose text a cell shows."""
+        """Return the place whose text a cell displays."""
         for top, bottom, left, right in self._sheet.merged_cells:
             if top <= row < bottom and left <= column < right:
                 return top, left
@@ -109,6 +90,10 @@ class _Sheet:
     def _text(self, cell: Any, row: int, column: int) -> str:
         import xlrd
 
+        style = self._book.xf_list[cell.xf_index]
+        code = self._book.format_map[style.format_key].format_str
+        if code == SHOWS_NOTHING:
+            return run(str(cell.value), hidden=True)
         if cell.ctype == xlrd.XL_CELL_TEXT:
             return self._runs(cell.value, self._sheet.rich_text_runlist_map.get((row, column)))
         if cell.ctype == xlrd.XL_CELL_BOOLEAN:
@@ -117,17 +102,12 @@ class _Sheet:
             return str(xlrd.error_text_from_code.get(cell.value, ""))
         if cell.ctype not in {xlrd.XL_CELL_NUMBER, xlrd.XL_CELL_DATE}:
             return ""
-        style = self._book.xf_list[cell.xf_index]
-        code = self._book.format_map[style.format_key].format_str
         is_general = code.lower() == "general"
-        return general(cell.value) if is_general else shown(cell.value, code, self._from_1904)
-
-    @property
-    def _from_1904(self) -> bool:
-        return bool(self._book.datemode)
+        from_1904 = bool(self._book.datemode)
+        return general(cell.value) if is_general else format_number(cell.value, code, from_1904)
 
     def _runs(self, text: str, starts: list[tuple[int, int]] | None) -> str:
-        """starts: where a run begins, and the number of its font."""
+        """Read the runs of a text. starts: start and font number of each run."""
         if not starts:
             return run(text)
         pieces = [run(text[: starts[0][0]])]

@@ -1,1 +1,1 @@
-"""Where advisors work: our own page, or a system that the organisation has."""
+"""Desks where advisors work: our own page, or another system of the organisation."""

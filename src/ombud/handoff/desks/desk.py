@@ -29,16 +29,16 @@ DeskEventKind = Literal[
     "ended",
     "failed",
 ]
-"""notice: words of the desk's own, such as an automatic reply; position: place in the queue, or the
-seconds to wait; waiting: in the queue, no place known; echo: a message of ours stands at the desk;
-failed: the desk cannot route it to anybody."""
+"""notice: text written by the desk itself, such as an automatic reply; position: place in the
+queue, or the seconds to wait; waiting: in the queue, place unknown; echo: a message of ours that
+the desk has stored; failed: the desk cannot route it to anybody."""
 
 
 class DeskLink(Record):
-    """A file or a page that was sent, as the desk names it."""
+    """A file or web page that an advisor sent, as the desk describes it."""
 
-    kind: Literal["file", "link", "other"] = "file"
-    """other: something that cannot be shown."""
+    kind: Literal["file", "link", "other", "ticket"] = "file"
+    """other: something that cannot be shown; ticket: the employee's request at a ticket system."""
     name: str = ""
     url: str = ""
 
@@ -48,88 +48,94 @@ class DeskEvent(Record):
 
     kind: DeskEventKind
     entry_id: str = ""
-    """Of the desk, the same for ever; empty for what is no entry, such as typing. Of an echo: the
-    id that we sent."""
+    """Id of the desk's entry, which never changes; empty for events without an entry, such as
+    typing. For an echo, the id that we sent."""
     text: str = ""
-    """Of a message or a notice; of `ended` and `failed`, why."""
+    """Text of a message or notice; the reason for `ended` and `failed`."""
     name: str = ""
-    """Of the advisor, as people are shown it."""
+    """Display name of the advisor."""
     links: tuple[DeskLink, ...] = ()
-    """Of a message or a notice, beside its text or in place of it."""
+    """Links of a message or notice, beside its text or in place of it."""
     position: int | None = None
     seconds: float | None = None
     is_typing: bool = False
     cursor: str = ""
-    """Where to go on once this event is kept; empty where it moves nothing."""
+    """Cursor to resume from once this event is stored; empty if it does not move."""
 
 
 class Outgoing(Record):
-    """What an employee, or the bot for them, says to a desk."""
+    """A message or signal that an employee, or the bot for them, sends to a desk."""
 
     id: str
-    """UUID of the sender, the idempotency key from end to end."""
-    kind: Literal["message", "typing", "read"] = "message"
+    """UUID made by the sender; the idempotency key from end to end."""
+    kind: Literal["message", "typing", "read", "look"] = "message"
+    """look: nothing to send; the desk announced news that `events` should fetch now."""
     text: str = ""
     is_typing: bool = False
-    """Of kind `typing`: whether somebody began or stopped."""
+    """For kind `typing`: true for started, false for stopped."""
     entry_id: str = ""
-    """Of kind `read`: the desk's entry that was read."""
+    """For kind `read`: the desk's entry that was read."""
 
 
 class LineMemory(Protocol):
-    """What a line must know after a restart, such as a token; kept in the store as JSON."""
+    """State that a line needs after a restart, such as a token; stored as JSON."""
 
     @property
     def values(self) -> Mapping[str, str]: ...
 
     @property
     def cursor(self) -> str:
-        """Of the last event that was kept; empty at the beginning."""
+        """Return the cursor of the last stored event; empty at the beginning."""
         ...
 
     async def save(self, values: Mapping[str, str]) -> None:
-        """Keep these beside what is there already, before anything else is done with them."""
+        """Merge these values into the stored ones; returns once they are written."""
         ...
 
 
 class Line(Protocol):
-    """One conversation at a desk.
+    """A conversation at a desk.
 
-    Errors: Undelivered for what may be better in a moment (with `retry_after` where the desk says
-    when), ConversationLost where the desk no longer lets us into this conversation, HandoffError
-    for anything else that will not be better.
+    Errors: Undelivered if a later attempt may succeed (with `retry_after` if the desk says when),
+    ConversationLost if the desk no longer lets us into this conversation, HandoffError if trying
+    again is useless.
     """
 
     async def open(self) -> None:
-        """Have the conversation at the desk, with reason, topic and country as it routes by."""
+        """Create the conversation at the desk, with the reason, topic and country that it routes
+        by."""
         ...
 
     async def send(self, outgoing: Outgoing) -> None:
-        """Returns when the desk has it for certain. Messages are sent one after another."""
+        """Send a message; returns once the desk has certainly stored it. Messages are sent one by
+        one."""
         ...
 
     def events(self) -> AsyncIterator[DeskEvent]:
-        """What happens there, from `LineMemory.cursor` on, in order. Ends after `ended`; raises
-        Undelivered where the connection breaks, and is then asked again."""
+        """Yield the events of the desk from `LineMemory.cursor` on, in order; ends after `ended`.
+        Raises Undelivered if the connection breaks; delivery then calls it again."""
         ...
 
     async def close(self) -> None:
-        """The employee has left, or the hand-over was taken back. Once closed, again is nothing."""
+        """Tell the desk that the employee has left or took the handoff back. Closing again does
+        nothing."""
         ...
 
 
 class Desk(Protocol):
+    """A system where advisors work; it opens one line for each ticket."""
+
     longest_message: int
-    """Characters that one message may have; longer ones come in numbered parts."""
+    """Largest number of characters in one message; longer texts are sent in numbered parts."""
 
     def line(self, ticket: Ticket, memory: LineMemory) -> Line:
-        """The line of a ticket, new or from before; nothing is asked yet."""
+        """Return the line of a new or an existing ticket, without contacting the desk yet."""
         ...
 
     async def close(self) -> None:
-        """Let connections go."""
+        """Close all connections."""
         ...
 
 
 Sleep = Callable[[float], Awaitable[None]]
-"""How a desk waits, in seconds: asyncio.sleep, or a test's clock."""
+"""Waits for some seconds: asyncio.sleep, or the clock of a test."""

@@ -1,4 +1,4 @@
-"""From `handoff.desk` of the settings to the desk."""
+"""Opens the desk that `handoff.desk` of the settings names."""
 
 from typing import cast
 
@@ -7,14 +7,14 @@ from ombud.registry import names, open_part
 from ombud.settings import HandoffSettings
 
 BUILT_IN = "desk"
-"""Our own page: its advisors read and write the conversation itself, so that nothing is sent."""
+"""Our own page. Its advisors read and write the conversation itself, so nothing is sent."""
 NONE = "none"
-"""Nobody: answers name a contact."""
+"""No desk: answers name a contact instead."""
 
 
 def open_desk(settings: HandoffSettings) -> Desk | None:
-    """None for the desk that is built in, and for none. Raises UnknownName, MissingExtra, and
-    BadSetting for settings that a desk cannot work with."""
+    """Open the desk of the settings; None for the built-in desk and for none. Raises UnknownName,
+    MissingExtra, or BadSetting for unusable settings."""
     if settings.desk in {BUILT_IN, NONE}:
         return None
     opened = open_part("desk", settings.desk, DESKS, settings, needs=("line", "close"))
@@ -22,14 +22,13 @@ def open_desk(settings: HandoffSettings) -> Desk | None:
 
 
 def desk_names() -> tuple[str, ...]:
-    """Every desk that can be named, plugins too."""
+    """List the names of all desks, including those of plugins."""
     return tuple(sorted({BUILT_IN, NONE, *names("desk", DESKS)}))
 
 
 DESKS: dict[str, str] = {
-    "matrix": "ombud.handoff.desks.matrix:open_matrix",
     "salesforce": "ombud.handoff.desks.salesforce:open_salesforce",
     "webhook": "ombud.handoff.desks.webhook:open_webhook",
 }
-"""Name -> `(HandoffSettings) -> Desk`. A plugin registers under `ombud.desk`; its own settings
-stand in `HandoffSettings.options`."""
+"""Name -> `(HandoffSettings) -> Desk`. A plugin registers under `ombud.desk`, as
+`plugins/ombud-matrix` does; its own settings are in `HandoffSettings.options`."""

@@ -48,27 +48,28 @@ from typing import Any, NamedTuple, get_args
 import httpx
 from pydantic import BaseModel, Field, ValidationError
 
+from ombud.deadlines import retry_after
 from ombud.errors import BadRequest, ConversationLost, HandoffError, Undelivered
 from ombud.handoff.desks.desk import DeskEvent, DeskEventKind, DeskLink, LineMemory, Outgoing
-from ombud.handoff.desks.wire import check_address, retry_after, waiting_client
+from ombud.handoff.desks.wire import check_address, waiting_client
 from ombud.handoff.signatures import sign, signing_key
 from ombud.settings import HandoffSettings
 from ombud.types import Ticket
 
 logger = logging.getLogger(__name__)
 REPLY_SECONDS = 15.0
-"""What Standard Webhooks advises to wait for an answer, at least."""
+"""Shortest time to wait for a reply that Standard Webhooks recommends."""
 LONGEST_MESSAGE = 10_000
 HAD_ALREADY = httpx.codes.CONFLICT
 LATER = {httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_MANY_REQUESTS}
-"""Beside every 5xx."""
+"""Statuses worth retrying, beside every 5xx."""
 INCOMING = set(get_args(DeskEventKind)) - {"echo"}
 MOST_LINKS = 20
-"""Files, or links, of one message."""
+"""Largest number of files, or of links, in one message."""
 WITHOUT_ID = {"typing", "position", "waiting"}
-"""What is over as soon as it is told."""
+"""Events that matter only at the moment they arrive."""
 OPENED, CLOSED = "opened", "closed"
-"""Keys in a line's memory. What was tried may have arrived: its end is told as well."""
+"""Keys in a line's memory. An attempt to open may have arrived, so its end is sent as well."""
 
 Clock = Callable[[], float]
 """Seconds since 1970."""
@@ -84,7 +85,7 @@ class SentLink(BaseModel):
 
 
 class WebhookEntry(BaseModel):
-    """What another system posts; what it adds beside is left alone."""
+    """An event that the other system posts; unknown fields are ignored."""
 
     type: DeskEventKind
     id: str = Field("", max_length=200)
@@ -104,11 +105,12 @@ class InboundEvent(NamedTuple):
 
 
 def inbound(payload: dict[str, Any]) -> InboundEvent | None:
-    """What a payload that `verify` gave tells of which ticket; None where its type is none that we
-    know. Raises BadRequest."""
+    """Convert a payload that `verify` returned; None for an unknown type. Raises BadRequest."""
     if payload.get("type") not in list(INCOMING):
-        # It may be a note that is not for the employee, so that nothing of it is shown.
-        logger.warning("The webhook posted a type that is not known: %.50r", payload.get("type"))
+        # It may be a note that the employee must not see.
+        logger.warning(
+            "The webhook posted an unknown type, which is ignored: %.50r", payload.get("type")
+        )
         return None
     try:
         entry = WebhookEntry.model_validate(payload)
@@ -136,15 +138,15 @@ def inbound(payload: dict[str, Any]) -> InboundEvent | None:
 
 
 class WebhookPost:
-    """Posts to one address, each request signed."""
+    """Posts signed requests to one address."""
 
     def __init__(self, url: str, key: bytes, clock: Clock) -> None:
         self._url, self._key, self._clock = url, key, clock
         self._client = waiting_client(REPLY_SECONDS)
 
     async def post(self, payload: dict[str, Any]) -> None:
-        """Returns when the other system has it. Raises Undelivered where it may be had later,
-        HandoffError where it will not."""
+        """Post a payload; returns once the other system has it. Raises Undelivered if a later
+        attempt may succeed, HandoffError if not."""
         body = json.dumps(payload).encode()
         headers = sign(payload["id"], body, self._key, self._clock())
         headers["content-type"] = "application/json"
@@ -197,7 +199,8 @@ class WebhookLine:
             await self._tell("read", outgoing.id, entry_id=outgoing.entry_id)
 
     async def events(self) -> AsyncIterator[DeskEvent]:
-        """Nothing, until the line is closed: what happens there comes by the server's route."""
+        """Wait for the end of the line. Events arrive by the server's route, so this yields
+        none."""
         await self._over.wait()
         nothing: tuple[DeskEvent, ...] = ()
         for event in nothing:
@@ -235,7 +238,7 @@ class WebhookDesk:
 
 
 def open_webhook(settings: HandoffSettings, clock: Clock = time.time) -> WebhookDesk:
-    """Raises BadSetting where the address or the secret is missing."""
+    """Open the desk of the settings. Raises BadSetting if the address or the secret is missing."""
     webhook = settings.webhook
     url = check_address(webhook.url, "handoff.webhook.url", "https://desk.example.org/ombud")
     return WebhookDesk(WebhookPost(url, signing_key(webhook.secret_env), clock))

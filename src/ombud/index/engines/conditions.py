@@ -1,4 +1,4 @@
-"""The filter of a search in the words that LanceDB and Milvus share."""
+"""Translate the filter of a search into the SQL that LanceDB and Milvus share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
@@ -13,11 +13,11 @@ def condition_of(
     rules: Callable[[], Mapping[str, Mapping[str, Any]]],
     among: Callable[[str, Sequence[str]], str],
 ) -> str | None:
-    """ "" where the filter hides nothing, None where nothing can be visible.
+    """Write the condition of a filter; "" if it hides nothing, None if nothing can be visible.
 
-    rules: key of readers -> their countries and audience, asked for where they count. among: that a
-    column holds one of some values, as the engine quotes them. What hides nothing is left out: it
-    costs as much as what does."""
+    rules: reader key -> countries and audience, called only if needed. among: writes that a column
+    holds one of some values. Conditions that hide nothing are left out, as they cost as much as
+    others."""
     parts: list[str] = []
     if where.countries is not None or where.reader is not None:
         keys: list[str] = []

@@ -1,7 +1,4 @@
-"""Generations of an index that is a folder.
-
-The first generation lies in the index's folder itself, later ones in folders below it.
-"""
+"""Generations of an index in a folder: the first lies in the folder itself, later ones below."""
 
 import shutil
 from pathlib import Path
@@ -10,11 +7,12 @@ from ombud.errors import EngineError
 from ombud.index.engine import FIRST
 
 POINTER = "CURRENT"
-"""File in which an ombud before this one named the generation that counts."""
+"""File in which older versions of ombud recorded the generation that serves."""
 
 
 class FolderGenerations:
-    """suffix: of the folders that a generation consists of, such as `.lance`."""
+    """The generations below one folder. suffix: ending of the folders of a generation's tables,
+    such as `.lance`."""
 
     def __init__(self, root: Path, suffix: str) -> None:
         self.root = root
@@ -25,11 +23,11 @@ class FolderGenerations:
         return self.root / generation
 
     def recorded(self) -> str:
-        """Raises EngineError."""
+        """Read the recorded generation; raises EngineError."""
         try:
             return self._pointer.read_text(encoding="utf-8").strip() or FIRST
         except (FileNotFoundError, NotADirectoryError):
-            # Who opens the index says what is wrong with the folder.
+            # Opening the index reports what is wrong with the folder.
             return FIRST
         except OSError as failed:
             raise EngineError(
@@ -42,26 +40,26 @@ class FolderGenerations:
         if not self.root.is_dir():
             return frozenset()
         folders = {entry.name for entry in self.root.iterdir() if entry.is_dir()}
-        found = {name for name in folders if _number(name)}
+        names = {name for name in folders if generation_number(name)}
         if any(self.root.glob(self._tables)):
-            found.add(FIRST)
-        return frozenset(found)
+            names.add(FIRST)
+        return frozenset(names)
 
     def remove(self, generation: str) -> None:
         folders = [self.root / generation]
         if generation == FIRST:
             folders = list(self.root.glob(self._tables))
-        elif not _number(generation):
+        elif not generation_number(generation):
             return
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
 
     def holds(self, generation: str) -> bool:
-        is_a_name = generation == FIRST or _number(generation) > 0
+        is_a_name = generation == FIRST or generation_number(generation) > 0
         return is_a_name and any(self.folder(generation).glob(self._tables))
 
     def size(self) -> int:
-        """Bytes."""
+        """Return the bytes of all files."""
         total = 0
         for file in self.root.rglob("*"):
             if file.is_file():
@@ -69,6 +67,6 @@ class FolderGenerations:
         return total
 
 
-def _number(name: str) -> int:
-    """0 where the name is not one of a generation."""
+def generation_number(name: str) -> int:
+    """Return the number in the name of a generation; 0 for other names."""
     return int(name[1:]) if name[:1] == "g" and name[1:].isdecimal() else 0

@@ -1,10 +1,9 @@
-"""LanceDB engine: one table in a folder or in object storage, many processes reading, one commit an
-upsert.
+"""LanceDB engine: one table in a folder or in object storage, many processes reading, one commit
+per upsert.
 
-A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries
-its tokens. The
-vector index is IVF_FLAT: with all partitions probed it ranks exactly (measured: 19 ms filtered at
-100k rows, against 117 ms for a plain scan), above about 160k rows it becomes approximate."""
+A row is one vector window of a chunk; the first window carries the terms of the chunk, each carries
+its tokens. The vector index is IVF_FLAT: with all partitions probed it ranks exactly, above about
+160k rows approximately."""
 
 import asyncio
 import json
@@ -40,12 +39,11 @@ from ombud.index.engines.lance_rows import (
 )
 from ombud.index.engines.lance_search import (
     RowLeg,
-    by_vector,
-    by_words,
     count_holders,
-    found_all,
+    legs_with_passages,
     load_passages,
-    whole_legs,
+    search_terms,
+    search_vector,
 )
 from ombud.index.engines.object_generations import (
     BROKEN,
@@ -66,22 +64,22 @@ with without_remote_client():
 
 T = TypeVar("T")
 EVERY_ROW = 100_000_000
-"""A limit that no index reaches: LanceDB returns ten rows where none is said."""
+"""A limit that no index reaches: LanceDB returns ten rows by default."""
 KEEP_VERSIONS = timedelta(hours=1)
 LEG_THREADS = 4
-SEARCHES = 3
-"""How often a search is made where what it found was replaced before it was read."""
-MOST_COUNTS = 50_000
-"""Terms whose counts are kept in memory."""
-WRITABLE = "Check free space and permissions of the .ombud folder."
-READABLE = (
+MAX_SEARCH_ATTEMPTS = 3
+"""Attempts of a search whose hits were replaced before their passages were loaded."""
+MAX_CACHED_COUNTS = 50_000
+"""Terms whose counts are cached."""
+WRITE_HINT = "Check free space and permissions of the .ombud folder."
+READ_HINT = (
     "Try again; `ombud doctor` says what is wrong. `ombud index rebuild` makes a damaged one anew."
 )
 
 
 class LanceBackend:
-    """LanceDB tables in a folder, by its path, or in object storage: `s3://bucket/path`, `az://…`,
-    `gs://…`. Keys of the storage come from the environment, as LanceDB reads it."""
+    """Opens LanceDB tables in a folder, or in object storage: `s3://bucket/path`, `az://…`,
+    `gs://…`. LanceDB reads the keys of the storage from the environment."""
 
     def __init__(self, location: str) -> None:
         place = ObjectGenerations(location) if "://" in location else None
@@ -95,7 +93,7 @@ class LanceBackend:
         self._cache: Path | None = None
 
     def cache_in(self, folder: Path) -> None:
-        """Keep passages that are read from object storage there."""
+        """Cache passages of object storage in this folder."""
         self._cache = folder if self._is_far else None
 
     def open(
@@ -111,8 +109,8 @@ class LanceBackend:
 
 
 class LanceEngine:
-    """One generation. LanceDB's calls stand still, so each waits in a thread; the two legs of a
-    search run at once in threads of their own."""
+    """A generation in LanceDB, whose calls block, so each runs in a thread; the two legs of a
+    search run in parallel."""
 
     def __init__(
         self,
@@ -123,7 +121,7 @@ class LanceEngine:
         fresh_seconds: float = 0.0,
         cache: Path | None = None,
     ) -> None:
-        """cache: folder for passages that were read; None keeps none."""
+        """cache: folder for cached passages; None caches none."""
         self.fingerprint = fingerprint
         self.dimension = dimension
         self._place = place
@@ -135,7 +133,7 @@ class LanceEngine:
         except OSError as failed:
             raise EngineError(
                 "The folder of the index cannot be written.",
-                hint=WRITABLE,
+                hint=WRITE_HINT,
                 detail=f"{place}: {failed.strerror}.",
             ) from failed
         # 0 = every read sees the newest commit of any process.
@@ -173,21 +171,21 @@ class LanceEngine:
         condition = await asyncio.to_thread(self._condition, where)
         if condition is None:
             return ()
-        for _ in range(SEARCHES):
-            found = await self._ranked(text, vector, condition, k, mode)
-            passages = await self._leg(partial(self._load, found))
-            if found_all(found, passages):
+        for _ in range(MAX_SEARCH_ATTEMPTS):
+            legs = await self._rank(text, vector, condition, k, mode)
+            passages = await self._run_leg(partial(self._load, legs))
+            if all(hit.address in passages for leg in legs for hit in leg.hits):
                 break
-        return whole_legs(found, passages)
+        return legs_with_passages(legs, passages)
 
-    async def _ranked(
+    async def _rank(
         self, text: str, vector: Vector | None, condition: str, k: int, mode: Mode
     ) -> Sequence[RowLeg]:
         legs: list[Coroutine[Any, Any, RowLeg]] = []
         if text and mode != "dense":
-            legs.append(self._leg(lambda: by_words(self._chunks, text, condition, k)))
+            legs.append(self._run_leg(lambda: search_terms(self._chunks, text, condition, k)))
         if vector is not None and self.dimension and mode != "sparse":
-            legs.append(self._leg(lambda: by_vector(self._chunks, vector, condition, k)))
+            legs.append(self._run_leg(lambda: search_vector(self._chunks, vector, condition, k)))
         return await asyncio.gather(*legs)
 
     async def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
@@ -217,7 +215,7 @@ class LanceEngine:
         await asyncio.to_thread(self._purge, timedelta(seconds=keep_seconds))
 
     async def holds(self, phrases: Sequence[str]) -> int:
-        return await asyncio.to_thread(self._holding, phrases)
+        return await asyncio.to_thread(self._count_containing, phrases)
 
     def languages(self) -> frozenset[str]:
         return self._languages.value()
@@ -251,27 +249,27 @@ class LanceEngine:
             self._replace([document.id], pa.Table.from_pylist(cells, before.schema))
 
     def _delete(self, documents: Sequence[str]) -> None:
-        for batch in _batches(documents, 500):
+        for batch in batches(documents, 500):
             self._write(partial(self._chunks.delete, among("document_id", batch)))
 
     def _maintain(self) -> None:
         self._write(self._build_indexes)
         self._write(lambda: self._chunks.optimize(cleanup_older_than=KEEP_VERSIONS))
 
-    def _purge(self, kept: timedelta) -> None:
-        # Compaction leaves files of which less than a tenth is deleted: all rows move to new ones.
+    def _purge(self, keep: timedelta) -> None:
+        # Compaction skips files of which less than a tenth is deleted, so all rows are rewritten.
         if self._read(lambda: self._chunks.count_rows()):
             rewrite = {"where": "true", "values_sql": {"row_id": "row_id"}}
             self._write(lambda: self._chunks.update(**rewrite))
         self._write(self._build_indexes)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that nothing is kept for others
-            clean = {"cleanup_older_than": kept, "delete_unverified": not kept}
+            warnings.simplefilter("ignore", UserWarning)  # it warns that readers may lose versions
+            clean = {"cleanup_older_than": keep, "delete_unverified": not keep}
             self._write(lambda: self._chunks.optimize(**clean))
 
     # Reading ------------------------------------------------------------------------------------
 
-    async def _leg(self, search: Callable[[], T]) -> T:
+    async def _run_leg(self, search: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._leg_threads, self._read, search)
 
@@ -280,7 +278,7 @@ class LanceEngine:
 
     def _get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
         by_id: dict[str, Chunk] = {}
-        for batch in _batches(list(chunks), 500):
+        for batch in batches(list(chunks), 500):
             query = self._scan().where(among("row_id", batch))
             rows = self._read(query.select(["chunk"]).limit(len(batch)).to_arrow)
             for text in rows["chunk"].to_pylist():
@@ -306,7 +304,7 @@ class LanceEngine:
         return version
 
     def _sweep(self, cache: PassageCache) -> None:
-        """What was deleted or replaced must not stay in the folder."""
+        """Remove deleted and replaced passages from the cache."""
         alive: frozenset[int] = frozenset()
         with suppress(EngineError):
             if not cache.is_empty():
@@ -322,7 +320,7 @@ class LanceEngine:
         return sorted(self._read(query.to_arrow)["chunk_id"].to_pylist())
 
     def _rows(self, documents: Sequence[str]) -> Iterator[Row]:
-        for batch in _batches(documents, 200):
+        for batch in batches(documents, 200):
             query = self._scan().where(among("document_id", batch)).limit(EVERY_ROW)
             windows_of: dict[str, list[Cells]] = {}
             for cells in self._read(query.to_arrow).sort_by("part").to_pylist():
@@ -334,26 +332,26 @@ class LanceEngine:
         past = LanceEngine(self._place, fingerprint=self.fingerprint, dimension=self.dimension)
         try:
             for row in past._chunks.list_versions():
-                # An index that was deleted and made anew counts from 1 again.
-                made = row["timestamp"].astimezone(UTC)
-                if str(row["version"]) == version and made <= when:
+                # An index that was deleted and created again counts from 1.
+                committed = row["timestamp"].astimezone(UTC)
+                if str(row["version"]) == version and committed <= when:
                     past._chunks.checkout(row["version"])
                     return past
         except BROKEN:  # removed meanwhile
             pass
         return None
 
-    def _holding(self, phrases: Sequence[str]) -> int:
+    def _count_containing(self, phrases: Sequence[str]) -> int:
         forms = [json.dumps(phrase, ensure_ascii=False)[1:-1] for phrase in phrases]
-        holding: set[str] = set()
+        containing: set[str] = set()
         past = LanceEngine(self._place, fingerprint=self.fingerprint, dimension=self.dimension)
         for version in self._read(past._chunks.list_versions):
             self._read(partial(past._chunks.checkout, version["version"]))
             query = past._scan().select(["chunk"]).limit(EVERY_ROW)
             for text in self._read(query.to_arrow)["chunk"].to_pylist():
                 if any(form in text for form in forms):
-                    holding.add(text)
-        return len(holding)
+                    containing.add(text)
+        return len(containing)
 
     def _documents(self) -> dict[str, int]:
         query = self._scan().where("part = 0").select(["document_id"]).limit(EVERY_ROW)
@@ -362,7 +360,7 @@ class LanceEngine:
 
     def _stats(self, terms: Sequence[str]) -> Stats:
         version = self._read(lambda: self._chunks.version)
-        if len(self._counts) > MOST_COUNTS:
+        if len(self._counts) > MAX_CACHED_COUNTS:
             self._counts.clear()
         counts: dict[str, int] = {}
         for term in terms:
@@ -383,7 +381,7 @@ class LanceEngine:
                 if isinstance(self._place, str):
                     raise unusable(self._place, broken) from broken
                 raise EngineError(
-                    "The index cannot be opened.", hint=WRITABLE, detail=self._details(broken)
+                    "The index cannot be opened.", hint=WRITE_HINT, detail=self._details(broken)
                 ) from broken
 
     def _check_fingerprint(self) -> None:
@@ -427,7 +425,7 @@ class LanceEngine:
         return self._rules[1]
 
     def _condition(self, where: Filter) -> str | None:
-        """SQL of the filter; holds only our own hex keys and numbers."""
+        """Write the SQL of a filter; it holds only our own hex keys and numbers."""
         return condition_of(where, self._rule_table, among)
 
     def _replace(self, documents: Sequence[str], rows: pa.Table) -> None:
@@ -438,7 +436,7 @@ class LanceEngine:
             merge = self._chunks.merge_insert("row_id")
             merge = merge.when_matched_update_all().when_not_matched_insert_all()
             merge.when_not_matched_by_source_delete(among("document_id", documents))
-            # "null": a batch may hold chunks without vectors beside chunks with them.
+            # "null": chunks without vectors may be in one batch with others.
             merge.execute(rows, on_bad_vectors="null")
 
         self._write(commit)
@@ -458,10 +456,10 @@ class LanceEngine:
                         raise unusable(self._place, failed) from failed
                     raise EngineError(
                         "The index cannot be written.",
-                        hint=f"{WRITABLE[:-1]}; the next sync goes on.",
+                        hint=f"{WRITE_HINT[:-1]}; the next sync goes on.",
                         detail=self._details(failed),
                     ) from failed
-                # Full jitter, so that two writers that met do not meet again.
+                # Full jitter, so that two conflicting writers do not conflict again.
                 time.sleep(random.uniform(0, 0.05 * 2**attempt))  # noqa: S311
         raise Conflict(
             "Another process keeps writing to the index.",
@@ -478,13 +476,13 @@ class LanceEngine:
             if isinstance(self._place, str):
                 raise unusable(self._place, failed) from failed
             raise EngineError(
-                "The index cannot be read.", hint=READABLE, detail=self._details(failed)
+                "The index cannot be read.", hint=READ_HINT, detail=self._details(failed)
             ) from failed
 
     def _details(self, failed: Exception) -> str:
         return f"{self._place}: {first_line(failed)}."
 
 
-def _batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+def batches(values: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     for start in range(0, len(values), size):
         yield values[start : start + size]

@@ -1,4 +1,4 @@
-"""Which search indexes a LanceDB table of chunks has."""
+"""The search indexes of a LanceDB table of chunks."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ with without_remote_client():
     from lancedb.index import FTS, Bitmap, BTree, IvfFlat
 
 VECTOR_INDEX_FROM = 4096
-"""Rows; fewer are compared one by one."""
+"""Rows from which a table gets a vector index; fewer are compared one by one."""
 
 
 def index_names(table: Any) -> set[str]:
@@ -16,9 +16,9 @@ def index_names(table: Any) -> set[str]:
 
 
 def build_indexes(table: Any, *, vectors: bool) -> None:
-    """Those that are missing. vectors: whether the table has any."""
-    have = index_names(table)
-    wanted: dict[str, Any] = {
+    """Create the indexes that a table lacks. vectors: whether it has vectors."""
+    existing = index_names(table)
+    configs: dict[str, Any] = {
         "terms": FTS(
             base_tokenizer="whitespace",
             stem=False,
@@ -27,15 +27,14 @@ def build_indexes(table: Any, *, vectors: bool) -> None:
             ascii_folding=False,
             with_position=False,
         ),
-        # Bitmaps of the days too: a range on them costs nothing, on a BTree as much as reading
-        # the column (4 ms).
+        # Bitmaps of the days too: a range on a BTree costs as much as reading the column.
         **dict.fromkeys(("reader", "status", "effective_from", "effective_to"), Bitmap()),
         "row_id": BTree(),
         "chunk_id": BTree(),
         "document_id": BTree(),
     }
     if vectors and table.count_rows() >= VECTOR_INDEX_FROM:
-        wanted["vector"] = IvfFlat(distance_type="dot")
-    for column, config in wanted.items():
-        if f"{column}_idx" not in have:
+        configs["vector"] = IvfFlat(distance_type="dot")
+    for column, config in configs.items():
+        if f"{column}_idx" not in existing:
             table.create_index(column, config=config)

@@ -1,6 +1,6 @@
-"""Chunks as rows of a LanceDB table, and back.
+"""Convert chunks to rows of a LanceDB table and back.
 
-A row is one vector window of a chunk; only a chunk's first window carries its terms, each carries
+A row is one vector window of a chunk; the first window carries the terms of the chunk, each carries
 its tokens."""
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from ombud.types import Chunk, Document
 
 EARLIEST = 0
 LATEST = 9999_12_31
-"""In place of a day where there is none."""
+"""Stand-ins for missing days."""
 STRINGS = ("row_id", "chunk_id", "document_id", "source", "reader", "status", "terms", "chunk")
 NUMBERS = ("part", "effective_from", "effective_to")
 SHARED = (
@@ -29,7 +29,7 @@ SHARED = (
     "mandatory",
     "topic",
 )
-"""What chunks have of their document."""
+"""Metadata that chunks take from their document."""
 Cells = dict[str, Any]
 
 
@@ -47,7 +47,7 @@ def reader_schema() -> pa.Schema:
 
 
 def chunk_reader_key(chunk: Chunk) -> tuple[str, str]:
-    """(key, rule) of those who may read the chunk."""
+    """Return key and rule of those who may read the chunk."""
     return reader_key(chunk.countries, chunk.audience, chunk.language)
 
 
@@ -66,7 +66,7 @@ def chunk_facts(chunk: Chunk, source: str) -> Cells:
 
 
 def cells_of(row: Row, dimension: int) -> Iterator[Cells]:
-    """A row of the table for each window; one without a vector where there is none."""
+    """Yield a table row for each vector window; one without a vector if the chunk has none."""
     facts = chunk_facts(row.chunk, row.source)
     vectors: list[Any] = [None]
     if row.vectors is not None and len(row.vectors):
@@ -86,7 +86,7 @@ def cells_of(row: Row, dimension: int) -> Iterator[Cells]:
 
 
 def row_of(windows: Sequence[Cells]) -> Row:
-    """The chunk of these windows, in their order, as it came in."""
+    """Put a chunk's windows, in order, back together as the row that was indexed."""
     first = windows[0]
     vectors = [cells["vector"] for cells in windows if cells.get("vector") is not None]
     return Row(
@@ -99,7 +99,8 @@ def row_of(windows: Sequence[Cells]) -> Row:
 
 
 def revised_chunk(chunk: Chunk, document: Document) -> Chunk:
-    """With the metadata of the document; a trail that begins with its title follows that."""
+    """Copy a chunk with the metadata of its document, also in a trail that begins with the
+    title."""
     changed = {name: getattr(document, name) for name in SHARED}
     if chunk.trail[:1] == (chunk.title,):
         changed["trail"] = (document.title, *chunk.trail[1:])
@@ -107,7 +108,7 @@ def revised_chunk(chunk: Chunk, document: Document) -> Chunk:
 
 
 def as_number(day: date | None, otherwise: int) -> int:
-    """A day as 20260131, which sorts as days do."""
+    """Write a day as a number that sorts as days do: 20260131."""
     if day is None:
         return otherwise
     return day.year * 10_000 + day.month * 100 + day.day

@@ -1,9 +1,9 @@
-"""How a LanceDB table is searched: each leg says which rows and how near, then the passages of all
-legs are fetched together, each once.
+"""Search a LanceDB table: each leg ranks row addresses, then the passages of all legs are loaded
+together, each once.
 
-Legs that bring passages and tokens along read them for every row that they look at, which object
-storage is asked for one by one. A row's address (`_rowid`) is never given to another row of the
-same table, and what stands there never changes: an update writes a new row."""
+A leg that selected passages would load them for every row it scans, one by one from object
+storage. A row's address (`_rowid`) is never reused and its content never changes: an update writes
+a new row."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,8 +19,8 @@ with without_remote_client():
     from lancedb.query import MatchQuery
 
 PROBES = 20
-MOST_HOLDERS = 1_000_000
-"""Chunks with one term that are counted."""
+MAX_COUNTED_CHUNKS = 1_000_000
+"""Chunks with a term that are counted at most."""
 
 
 class RowHit(NamedTuple):
@@ -32,13 +32,14 @@ class RowHit(NamedTuple):
 
 
 class RowLeg(NamedTuple):
-    """A ranking, best first, whose passages were not read yet."""
+    """A ranking, best first, whose passages are not loaded yet."""
 
     name: str
     hits: Sequence[RowHit]
 
 
-def by_words(table: Any, terms: str, condition: str, k: int) -> RowLeg:
+def search_terms(table: Any, terms: str, condition: str, k: int) -> RowLeg:
+    """Rank chunks by BM25."""
     query = table.search(MatchQuery(terms, "terms"), query_type="fts")
     if condition:
         query = query.where(condition, prefilter=True)
@@ -47,7 +48,8 @@ def by_words(table: Any, terms: str, condition: str, k: int) -> RowLeg:
     return RowLeg("sparse", _hits(rows, rows["_score"].to_pylist(), k))
 
 
-def by_vector(table: Any, vector: Vector, condition: str, k: int) -> RowLeg:
+def search_vector(table: Any, vector: Vector, condition: str, k: int) -> RowLeg:
+    """Rank chunks by the cosine of their nearest window."""
     query = table.search(vector, vector_column_name="vector")
     query = query.distance_type("dot").nprobes(PROBES)
     if condition:
@@ -58,7 +60,7 @@ def by_vector(table: Any, vector: Vector, condition: str, k: int) -> RowLeg:
         rows = query.limit(limit).to_arrow()
         cosines = [1 - distance for distance in rows["_distance"].to_pylist()]
         hits = _hits(rows, cosines, k)
-        # A long chunk's windows may take all the places of the others.
+        # The windows of a long chunk may displace all others.
         if len(hits) == k or rows.num_rows < limit:
             return RowLeg("dense", hits)
         limit *= 4
@@ -66,11 +68,11 @@ def by_vector(table: Any, vector: Vector, condition: str, k: int) -> RowLeg:
 
 def count_holders(table: Any, term: str) -> int:
     query = table.search(MatchQuery(term, "terms"), query_type="fts")
-    return int(query.select(["part", "_score"]).limit(MOST_HOLDERS).to_arrow().num_rows)
+    return int(query.select(["part", "_score"]).limit(MAX_COUNTED_CHUNKS).to_arrow().num_rows)
 
 
 def _hits(rows: pa.Table, scores: Iterable[float], k: int) -> list[RowHit]:
-    """rows: windows, the best first."""
+    """Choose the best window of each chunk. rows: windows, best first."""
     best: dict[str, RowHit] = {}
     addresses, chunk_ids = rows["_rowid"].to_pylist(), rows["chunk_id"].to_pylist()
     for address, chunk_id, score in zip(addresses, chunk_ids, scores, strict=True):
@@ -81,16 +83,16 @@ def _hits(rows: pa.Table, scores: Iterable[float], k: int) -> list[RowHit]:
 def load_passages(
     table: Any, legs: Sequence[RowLeg], *, tokens: bool, cache: PassageCache | None
 ) -> dict[int, StoredPassage]:
-    """Address -> passage of all hits; one that is missing was replaced or deleted meanwhile.
+    """Load the passages of all hits by address; those replaced or deleted meanwhile are missing.
 
-    tokens: whether the table has any."""
-    wanted = {hit.address: hit.chunk_id for leg in legs for hit in leg.hits}
-    found = cache.get(wanted) if cache else {}
-    missing = [address for address in wanted if address not in found]
+    tokens: whether the table has tokens."""
+    chunk_ids = {hit.address: hit.chunk_id for leg in legs for hit in leg.hits}
+    cached = cache.get(chunk_ids) if cache else {}
+    missing = [address for address in chunk_ids if address not in cached]
     read = _read(table, missing, tokens=tokens) if missing else {}
     if cache:
         cache.put(read)
-    return found | read
+    return cached | read
 
 
 def _read(table: Any, addresses: list[int], *, tokens: bool) -> dict[int, StoredPassage]:
@@ -99,21 +101,19 @@ def _read(table: Any, addresses: list[int], *, tokens: bool) -> dict[int, Stored
     packed = rows["tokens"].to_pylist() if tokens else [None] * rows.num_rows
     read: dict[int, StoredPassage] = {}
     cells = zip(rows["_rowid"].to_pylist(), rows["chunk"].to_pylist(), packed, strict=True)
-    for address, text, of_tokens in cells:
-        read[address] = StoredPassage(text.encode(), of_tokens)
+    for address, text, packed_tokens in cells:
+        read[address] = StoredPassage(text.encode(), packed_tokens)
     return read
 
 
-def found_all(legs: Sequence[RowLeg], passages: Mapping[int, StoredPassage]) -> bool:
-    return all(hit.address in passages for leg in legs for hit in leg.hits)
-
-
-def whole_legs(legs: Sequence[RowLeg], passages: Mapping[int, StoredPassage]) -> tuple[Leg, ...]:
-    """With the passages that are there."""
+def legs_with_passages(
+    legs: Sequence[RowLeg], passages: Mapping[int, StoredPassage]
+) -> tuple[Leg, ...]:
+    """Complete legs with their passages; hits without one are left out."""
     chunks: dict[int, Chunk] = {}
     for address, passage in passages.items():
         chunks[address] = Chunk.model_validate_json(passage.json)
-    made: list[Leg] = []
+    complete: list[Leg] = []
     for leg in legs:
         hits: list[tuple[Chunk, float]] = []
         tokens: dict[str, bytes] = {}
@@ -124,5 +124,5 @@ def whole_legs(legs: Sequence[RowLeg], passages: Mapping[int, StoredPassage]) ->
             packed = passages[hit.address].tokens
             if packed is not None:
                 tokens[hit.chunk_id] = packed
-        made.append(Leg(leg.name, tuple(hits), tokens))
-    return tuple(made)
+        complete.append(Leg(leg.name, tuple(hits), tokens))
+    return tuple(complete)

@@ -1,7 +1,6 @@
 """Generations of a LanceDB index in object storage, each below a prefix of its own.
 
-Nothing is renamed there, and LanceDB lists no prefixes: which generations there are the store
-knows.
+Objects cannot be renamed and LanceDB lists no prefixes, so only the store knows the generations.
 """
 
 from datetime import timedelta
@@ -15,25 +14,28 @@ with without_remote_client():
     import lancedb
 
 BROKEN = (ValueError, RuntimeError, OSError)
-"""What LanceDB raises."""
-
-
+"""Exceptions that LanceDB raises."""
 KEYS = {
     "s3": "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, AWS_ENDPOINT for another server"
     " than Amazon's",
     "az": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
     "gs": "GOOGLE_SERVICE_ACCOUNT, the path of its key file",
 }
-"""Scheme -> what LanceDB reads; without, it asks the machine for its identity."""
+"""Scheme -> environment variables that LanceDB reads; without them it uses the identity of the
+machine."""
 
 
 class ObjectGenerations:
+    """The generations of an index below one prefix of object storage."""
+
     def __init__(self, root: str) -> None:
-        """Raises EngineError for storage that LanceDB does not know."""
+        """Raise EngineError for storage that LanceDB does not support."""
         scheme = root.partition("://")[0]
         if scheme not in KEYS:
-            known = ", ".join(f"{name}://" for name in KEYS)
-            raise EngineError(f"LanceDB keeps no index in `{scheme}://`.", hint=f"Known: {known}.")
+            schemes = ", ".join(f"{name}://" for name in KEYS)
+            raise EngineError(
+                f"LanceDB keeps no index in `{scheme}://`.", hint=f"Known: {schemes}."
+            )
         self._root = root.rstrip("/")
 
     def folder(self, generation: str) -> str:
@@ -69,9 +71,8 @@ class ObjectGenerations:
 
 
 def connect(place: str, fresh: timedelta | None = None) -> Any:
-    """LanceDB at a place of object storage; keys come from the environment. Raises EngineError.
-
-    fresh: how old what it reads may be."""
+    """Connect to LanceDB in object storage; raises EngineError. fresh: greatest age of what it
+    reads."""
     try:
         return lancedb.connect(place, read_consistency_interval=fresh)
     except BROKEN as failed:
@@ -79,8 +80,8 @@ def connect(place: str, fresh: timedelta | None = None) -> Any:
 
 
 def unusable(place: str, failed: Exception) -> EngineError:
-    """The error for storage that does not answer, or not as it should; it says nothing of the
-    index itself, which is to be left alone."""
+    """Make the error for storage that cannot be reached or used. It does not blame the index, which
+    should be left alone."""
     keys = KEYS[place.partition("://")[0]]
     return EngineError(
         "The storage of the index cannot be reached or used.",

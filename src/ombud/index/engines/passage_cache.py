@@ -1,7 +1,7 @@
-"""Passages read from object storage, kept in a folder of this machine.
+"""Cache passages of object storage in a local folder.
 
-Only what is found in the index is looked up here, so nobody sees more by it. But what was deleted
-must not stay: whenever the index has changed, files of rows that are no more are removed."""
+Only hits of the index are looked up, so the cache shows nobody more than the index does. Whenever
+the index has changed, files of deleted rows are removed."""
 
 import os
 import shutil
@@ -12,42 +12,42 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-MOST = 200_000
-"""Passages that are kept, about 8 kB each; the oldest go first."""
-MARK = "passages-"
-"""Beginning of the names of our own folders: others are left alone."""
+MAX_PASSAGES = 200_000
+"""Passages in the cache, about 8 kB each; the oldest are removed first."""
+FOLDER_PREFIX = "passages-"
+"""Prefix of the cache's own folders; others are left alone."""
 
 
 class StoredPassage(NamedTuple):
     json: bytes
-    """Of its Chunk."""
+    """JSON of its Chunk."""
     tokens: bytes | None
 
 
 class PassageCache:
-    """Of one table. What cannot be read or written is not in it: a full disk makes it slower, no
-    more.
+    """The cached passages of one table. Errors of the disk are ignored: a full disk only makes
+    searches slower.
 
-    Files are of the system's user alone, and hold texts as they are, so that a look for a phrase in
-    the folder finds it."""
+    Files are readable by the system's user alone and hold plain text, so that a search of the
+    folder finds a phrase."""
 
     def __init__(self, root: Path, table: str) -> None:
-        """root: of all tables; it may be shared by processes. table: its place."""
+        """root: folder of all tables, which processes may share. table: location of the table."""
         self._root = root
-        self.folder = root / (MARK + sha256(table.encode()).hexdigest()[:16])
+        self.folder = root / (FOLDER_PREFIX + sha256(table.encode()).hexdigest()[:16])
 
-    def get(self, wanted: Mapping[int, str]) -> dict[int, StoredPassage]:
-        """wanted: address -> chunk id, which a passage must have to be the one that is meant."""
-        found: dict[int, StoredPassage] = {}
-        for address, chunk_id in wanted.items():
+    def get(self, chunk_ids: Mapping[int, str]) -> dict[int, StoredPassage]:
+        """Look up passages. chunk_ids: address -> chunk id that the passage must have."""
+        cached: dict[int, StoredPassage] = {}
+        for address, chunk_id in chunk_ids.items():
             try:
                 content = self._file(address).read_bytes()
             except OSError:
                 continue
-            passage = _unpacked(content, chunk_id)
+            passage = unpack_passage(content, chunk_id)
             if passage:
-                found[address] = passage
-        return found
+                cached[address] = passage
+        return cached
 
     def put(self, passages: Mapping[int, StoredPassage]) -> None:
         with suppress(OSError):
@@ -56,24 +56,23 @@ class PassageCache:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 handle, name = tempfile.mkstemp(dir=file.parent)
                 with os.fdopen(handle, "wb") as stream:
-                    stream.write(_packed(passage))
+                    stream.write(pack_passage(passage))
                 Path(name).replace(file)
 
     def keep(self, alive: Collection[int]) -> None:
-        """Remove all but these addresses, and what is kept of other tables: one index, one
-        folder."""
+        """Remove all passages but these addresses, and the folders of other tables."""
         with suppress(OSError):
-            for other in self._root.glob(MARK + "*"):
+            for other in self._root.glob(FOLDER_PREFIX + "*"):
                 if other != self.folder:
                     shutil.rmtree(other, ignore_errors=True)
-        kept: list[tuple[float, Path]] = []
+        ages: list[tuple[float, Path]] = []
         for file in self._files():
             with suppress(OSError):
                 if not file.name.isdecimal() or int(file.name) not in alive:
                     file.unlink()
                 else:
-                    kept.append((file.stat().st_mtime, file))
-        for _, file in sorted(kept)[: max(0, len(kept) - MOST)]:
+                    ages.append((file.stat().st_mtime, file))
+        for _, file in sorted(ages)[: max(0, len(ages) - MAX_PASSAGES)]:
             file.unlink(missing_ok=True)
 
     def is_empty(self) -> bool:
@@ -88,18 +87,18 @@ class PassageCache:
 
 
 def clear_cache(root: Path) -> None:
-    """Of all tables."""
-    for folder in root.glob(MARK + "*"):
+    """Remove the cached passages of all tables."""
+    for folder in root.glob(FOLDER_PREFIX + "*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _packed(passage: StoredPassage) -> bytes:
+def pack_passage(passage: StoredPassage) -> bytes:
     length = len(passage.json).to_bytes(4, "big")
     has_tokens = b"\0" if passage.tokens is None else b"\1"
     return length + has_tokens + passage.json + (passage.tokens or b"")
 
 
-def _unpacked(content: bytes, chunk_id: str) -> StoredPassage | None:
+def unpack_passage(content: bytes, chunk_id: str) -> StoredPassage | None:
     end = 5 + int.from_bytes(content[:4], "big")
     text, tokens = content[5:end], content[end:]
     if len(content) < end or f'"id":"{chunk_id}"'.encode() not in text:

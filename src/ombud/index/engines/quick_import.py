@@ -1,11 +1,8 @@
-"""Importing lancedb in a third of the time.
+"""Import lancedb in a third of the time.
 
-lancedb imports the HTTP client of a remote catalogue that nothing here calls. Importing that
-package runs through 40 modules of requests and builds the schemas of hundreds of pydantic models:
-.55 of the 1.1 s of CPU that `import lancedb` needs (lancedb 0.40, 2 cores), for a command that
-answers in .2. The models' 147 modules alone take another .06, reading the bytecode of its classes
-for every `@override` .08, and pandas, where it is installed, .1.
-"""
+lancedb imports the HTTP client of a remote catalogue that nothing here calls: 40 modules of
+requests, and hundreds of pydantic models whose schemas are built at once. That is half of the CPU
+time of `import lancedb`. Checking `@override` and importing pandas are further parts."""
 
 import sys
 from collections.abc import Iterator
@@ -25,12 +22,12 @@ CLIENT = "lance_namespace_urllib3_client"
 
 @contextmanager
 def without_remote_client() -> Iterator[None]:
-    """Inside, the client is a package without contents of its own, whose models are imported when
-    one of them is first used, and every pydantic model builds its schema when it is first used."""
-    _open_as_empty_package(CLIENT)
-    _import_later(f"{CLIENT}.models")
-    _believe_overrides()
-    _look_for_no_pandas()
+    """Import lancedb inside this context: the client becomes an empty package whose models are
+    imported on first use, and pydantic models build their schemas on first use."""
+    open_as_empty_package(CLIENT)
+    import_later(f"{CLIENT}.models")
+    skip_override_checks()
+    hide_pandas()
     config = pydantic.BaseModel.model_config
     deferred_before = config.get("defer_build", False)
     config["defer_build"] = True
@@ -40,9 +37,9 @@ def without_remote_client() -> Iterator[None]:
         config["defer_build"] = deferred_before
 
 
-def _open_as_empty_package(name: str) -> ModuleType | None:
-    """Its modules can be imported one by one; its own `__init__`, which imports all of them, does
-    not run. None where it is imported already, or not installed."""
+def open_as_empty_package(name: str) -> ModuleType | None:
+    """Register a package without running its `__init__`, which imports all of its modules; None if
+    it is imported already or not installed."""
     spec = None if name in sys.modules else find_spec(name)
     if spec is None or spec.submodule_search_locations is None:
         return None
@@ -53,27 +50,27 @@ def _open_as_empty_package(name: str) -> ModuleType | None:
     return package
 
 
-def _import_later(name: str) -> None:
-    """Whoever imports a class from the package gets a `_LaterClass`, where it has a module named
-    like it: `string_fts_query` for `StringFtsQuery`."""
-    package = _open_as_empty_package(name)
+def import_later(name: str) -> None:
+    """Register a package whose classes are each a `_LaterClass`, if there is a module of that name:
+    `string_fts_query` for `StringFtsQuery`."""
+    package = open_as_empty_package(name)
     if package is None:
         return
     modules: dict[str, str] = {}
     for module in iter_modules(package.__path__):
         modules[module.name.replace("_", "")] = module.name
 
-    def find_class(wanted: str) -> object:
-        if wanted.lower() not in modules:
-            raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
-        return _LaterClass(f"{name}.{modules[wanted.lower()]}", wanted)
+    def find_class(class_name: str) -> object:
+        if class_name.lower() not in modules:
+            raise AttributeError(f"module {name!r} has no attribute {class_name!r}")
+        return _LaterClass(f"{name}.{modules[class_name.lower()]}", class_name)
 
     vars(package)["__getattr__"] = find_class
 
 
 class _LaterClass:
-    """Stands for a class whose module is imported when the class is first called, derived from,
-    asked for an attribute or whether something is an instance of it."""
+    """A stand-in for a class, whose module is imported when the class is first called, subclassed
+    or inspected."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module = module
@@ -103,9 +100,8 @@ class _LaterClass:
         return isinstance(value, self._class())
 
 
-def _believe_overrides() -> None:
-    """What lancedb does by itself from Python 3.12 on: what it marks as an override is not checked
-    against its base class."""
+def skip_override_checks() -> None:
+    """Do not check overrides against base classes, as lancedb itself does from Python 3.12 on."""
     if sys.version_info < (3, 12):
         import overrides
 
@@ -113,12 +109,12 @@ def _believe_overrides() -> None:
         overrides.EnforceOverrides = object  # type: ignore[misc, assignment]
 
 
-def _look_for_no_pandas() -> None:
-    """pyarrow imports pandas for its first scalar, to know a missing value of pandas. Told then
-    that it is not there, it looks again when somebody wants something of pandas from it."""
+def hide_pandas() -> None:
+    """Hide pandas from pyarrow's first scalar, for which it would import pandas. It looks again
+    when a caller asks it for something of pandas."""
     if "pandas" in sys.modules:
         return
-    hidden = _Hidden()
+    hidden = _PandasHider()
     sys.meta_path.insert(0, hidden)
     try:
         pyarrow.scalar(True)
@@ -126,7 +122,7 @@ def _look_for_no_pandas() -> None:
         sys.meta_path.remove(hidden)
 
 
-class _Hidden:
+class _PandasHider:
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         del path, target
         if name == "pandas":

@@ -1,5 +1,5 @@
-"""Whether a folder has changed, by one look at its times: a hundredth of what opening a table
-costs."""
+"""Cache a value until a folder changes, by its modification time: far cheaper than opening a
+table."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-SETTLED = 0.1
-"""Seconds after which a folder's time tells a later change: clocks of file systems tick in steps of
-some milliseconds."""
+SETTLED_SECONDS = 0.1
+"""Age from which a modification time is sure to differ after the next change: clocks of file
+systems tick in steps of some milliseconds."""
 
 
 class Stamped(Generic[T]):
-    """What was read last, as long as the folder is as it was then; read anew where there is no such
+    """A value that is read again when the folder has changed, or on every access without a
     folder."""
 
     def __init__(self, folder: Path | None, read: Callable[[], T]) -> None:
@@ -27,8 +27,9 @@ class Stamped(Generic[T]):
         if last is not None and stamp is not None and last[0] == stamp:
             return last[1]
         value = self._read()
-        # What was written while it was read, or may be within the same tick, is looked for again.
-        if stamp is not None and stamp == self._stamp() and _is_settled(stamp):
+        # A write during the read, or within the same tick of the clock, would go unnoticed.
+        is_unchanged = stamp is not None and stamp == self._stamp()
+        if stamp is not None and is_unchanged and time.time() - stamp / 1e9 > SETTLED_SECONDS:
             self._last = stamp, value
         return value
 
@@ -41,10 +42,6 @@ class Stamped(Generic[T]):
             return None
 
 
-def _is_settled(stamp: int) -> bool:
-    return time.time() - stamp / 1e9 > SETTLED
-
-
 def commits_of(place: Path | str, table: str) -> Path | None:
-    """The folder that changes with every commit of a table; in object storage there is none."""
+    """Return the folder that changes with every commit of a table; None in object storage."""
     return place / f"{table}.lance" / "_versions" if isinstance(place, Path) else None

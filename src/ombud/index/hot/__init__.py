@@ -1,1 +1,1 @@
-"""The index in memory, in front of the engine that keeps it."""
+"""The index in memory, in front of the engine that stores it."""

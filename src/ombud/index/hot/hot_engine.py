@@ -1,4 +1,4 @@
-"""An engine whose current version stands in memory."""
+"""An engine that searches its current version in memory."""
 
 import threading
 import time
@@ -14,30 +14,28 @@ from ombud.index.hot.snapshot import HotSnapshot, SnapshotBuilder
 from ombud.index.visibility import Filter
 from ombud.types import Chunk, Document, Mode
 
-WORTH = 24
-"""Searches after which a process that nobody warmed up takes the index into memory: a single
-question is over before that."""
-ENDING = 5.0
-"""Seconds that a process which ends waits for what it was taking into memory."""
-LOOK = 1.0
-"""Seconds between two looks at the version while the index stands in memory."""
+WARM_AFTER_SEARCHES = 24
+"""Searches after which a process loads the index into memory unasked: a single question takes
+fewer."""
+MAX_END_SECONDS = 5.0
+"""Seconds that an ending process waits for the thread that loads the index."""
+CHECK_SECONDS = 1.0
+"""Seconds between two checks of the version."""
 PASSAGE_BYTES = 9_000
-"""In memory, about: vectors, tokens, text and terms of a usual one."""
-BATCH = 50
-"""Documents whose rows are read at once: what asks meanwhile waits for one batch at most."""
-
-
+"""Approximate memory of a usual passage: vectors, tokens, text and terms."""
+LOAD_BATCH = 50
+"""Documents whose rows are loaded at a time; calls meanwhile wait for one batch at most."""
 Prepare = Callable[[Sequence[str], Iterator[Chunk]], None]
-"""Gets the ids of all passages, and these one by one."""
+"""Called with the ids of all passages, and the passages one by one."""
 
 
 class HotEngine:
-    """Searches in memory as long as the snapshot is of the engine's present version, which is
-    looked at before every call; else the engine itself answers, and another snapshot is made behind
-    it. So a deletion, a permission or a day counts at once, whether or not that is ready.
+    """Searches a snapshot in memory if it is of the engine's current version, which is checked
+    before every call. Otherwise the engine itself answers and a new snapshot is made in the
+    background, so that deletions and permissions take effect at once.
 
-    most: passages of the largest index that is taken into memory. prepare: gets all passages of
-    each version that stands in memory, behind the searches; they end where another has come."""
+    most: passages of the largest index that is loaded into memory. prepare: called in the
+    background with all passages of each version in memory."""
 
     def __init__(
         self,
@@ -50,8 +48,8 @@ class HotEngine:
         self._prepare = prepare
         self._snapshot: HotSnapshot | None = None
         self._searches = 0
-        self._keeping = threading.Lock()
-        self._keeper: _Keeper | None = None
+        self._loader_lock = threading.Lock()
+        self._loader: SnapshotLoader | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -59,18 +57,18 @@ class HotEngine:
 
     @property
     def bytes(self) -> int:
-        """In memory now; 0 where nothing is."""
+        """Bytes in memory now; 0 without a snapshot."""
         snapshot = self._snapshot
         return snapshot.bytes if snapshot else 0
 
     def in_memory(self, phrases: Sequence[str]) -> int:
-        """Passages that stand in memory now and hold one of the phrases."""
+        """Count the passages in memory that contain one of the phrases."""
         snapshot = self._snapshot
-        return snapshot.holding(phrases) if snapshot else 0
+        return snapshot.count_containing(phrases) if snapshot else 0
 
     def expected_bytes(self) -> int:
-        """What it holds in memory, or will by the number of passages; 0 where these are too many or
-        cannot be counted."""
+        """Return the bytes in memory, or an estimate before the index is loaded; 0 if it has too
+        many passages or they cannot be counted."""
         try:
             passages = blocking(self._engine.stats()).chunks
         except EngineError:
@@ -78,22 +76,23 @@ class HotEngine:
         return self.bytes or (PASSAGE_BYTES * passages if passages <= self._most else 0)
 
     def warm(self, seconds: float = 0.0) -> bool:
-        """Take the index into memory from now on, and wait so long for it. Whether it is there."""
-        with self._keeping:
-            if self._keeper is None:
-                self._keeper = _Keeper(self)
-                weakref.finalize(self, self._keeper.end)
-                self._keeper.start()
-            keeper = self._keeper
-        keeper.done.wait(seconds)
+        """Begin to load the index into memory and wait at most this long; tell whether it is
+        loaded."""
+        with self._loader_lock:
+            if self._loader is None:
+                self._loader = SnapshotLoader(self)
+                weakref.finalize(self, self._loader.end)
+                self._loader.start()
+            loader = self._loader
+        loader.done.wait(seconds)
         return self._current() is not None
 
     def close(self) -> None:
-        """Let go of the memory."""
-        with self._keeping:
-            if self._keeper is not None:
-                self._keeper.let_go()
-            self._keeper = None
+        """Free the memory and load nothing any more."""
+        with self._loader_lock:
+            if self._loader is not None:
+                self._loader.request_stop()
+            self._loader = None
             self._snapshot = None
 
     # Searching --------------------------------------------------------------------------------
@@ -105,7 +104,7 @@ class HotEngine:
         if snapshot is not None:
             return snapshot.search(text, vector, where, k, mode)
         self._searches += 1
-        if self._searches >= WORTH and self._keeper is None:
+        if self._searches >= WARM_AFTER_SEARCHES and self._loader is None:
             self.warm()
         return await self._engine.search(text, vector, where, k, mode)
 
@@ -130,19 +129,19 @@ class HotEngine:
         return snapshot and self._as_of(snapshot, self._engine.version())
 
     def _as_of(self, snapshot: HotSnapshot | None, version: str) -> HotSnapshot | None:
-        """A snapshot where it is of this version of the index, which was looked up after it; else
-        it is let go."""
+        """Return the snapshot if it is of this version, which must be newer than the snapshot; else
+        drop it."""
         if snapshot is None or snapshot.version == version:
             return snapshot
-        self._snapshot = None  # what was deleted must not stay in memory until others are read
-        keeper = self._keeper
-        if keeper is not None:
-            keeper.wake.set()
+        self._snapshot = None  # deleted passages must not stay in memory until others are loaded
+        loader = self._loader
+        if loader is not None:
+            loader.wake.set()
         return None
 
     def refresh(self, stop: threading.Event | None = None) -> bool:
-        """Make a snapshot of the present version, unless there is one or the index is too large; a
-        sync that goes on meanwhile is waited for. Whether there is a new one; stop: given up."""
+        """Make a snapshot of the current version, unless there is one, the index is too large, or a
+        sync changes it meanwhile; tell whether there is a new one. stop: gives up when set."""
         version = self._engine.version()
         snapshot = self._snapshot
         if snapshot is not None and snapshot.version == version:
@@ -152,19 +151,19 @@ class HotEngine:
             return False
         built = SnapshotBuilder()
         documents = sorted(blocking(self._engine.documents()))
-        for start in range(0, len(documents), BATCH):
-            for row in blocking(self._engine.rows(documents[start : start + BATCH])):
+        for start in range(0, len(documents), LOAD_BATCH):
+            for row in blocking(self._engine.rows(documents[start : start + LOAD_BATCH])):
                 built.add(row)
             if self._engine.version() != version or (stop and stop.is_set()):
                 return False
-        made = HotSnapshot(version, built)
+        new_snapshot = HotSnapshot(version, built)
         if self._engine.version() != version:
             return False
-        self._snapshot = made
+        self._snapshot = new_snapshot
         return True
 
     def prepare(self, stop: threading.Event) -> None:
-        """Let what depends on passages alone be read ahead."""
+        """Pass the passages of the snapshot to the `prepare` callback."""
         snapshot = self._snapshot
         if snapshot is not None and self._prepare is not None:
             passages = self._passages(snapshot, stop)
@@ -212,12 +211,12 @@ class HotEngine:
     def version(self) -> str:
         snapshot = self._snapshot
         version = self._engine.version()
-        self._as_of(snapshot, version)  # whoever looks lets go of what has changed, asked or not
+        self._as_of(snapshot, version)  # drops an outdated snapshot even if nobody searches
         return version
 
 
-class _Keeper(threading.Thread):
-    """Makes a snapshot of each version once it has stood still; ends with its engine."""
+class SnapshotLoader(threading.Thread):
+    """Loads a snapshot of each version once commits have paused; ends with its engine."""
 
     def __init__(self, engine: HotEngine) -> None:
         super().__init__(name="hot-index", daemon=True)
@@ -225,19 +224,18 @@ class _Keeper(threading.Thread):
         self.stop = threading.Event()
         self.wake = threading.Event()
         self.done = threading.Event()
-        """Whether the first snapshot was made, or found not to be possible."""
+        """Set when the first snapshot is loaded, or cannot be."""
 
-    def let_go(self) -> None:
-        """Ask it to end."""
+    def request_stop(self) -> None:
         self.stop.set()
         self.wake.set()
 
     def end(self) -> None:
-        """The same, and wait for it: also of an engine that nobody closed, at the end of the
-        process, where a thread inside of a model would be torn out of it."""
-        self.let_go()
+        """Stop and wait, also at the end of the process, which would otherwise kill the thread
+        inside a model."""
+        self.request_stop()
         if threading.current_thread() is not self:
-            self.join(ENDING)
+            self.join(MAX_END_SECONDS)
 
     def run(self) -> None:
         while not self.stop.is_set():
@@ -256,11 +254,11 @@ class _Keeper(threading.Thread):
                 if not is_process_ending():
                     raise
                 return
-            except OmbudError:  # told to whoever asks; the next look may find it well again
+            except OmbudError:  # callers get it too; the next check may succeed
                 pass
             finally:
                 self.done.set()
             del engine
-            # Commits of a sync come one after another: never busy for more than half of the time.
-            self.wake.wait(max(LOOK, took))
+            # Commits of a sync follow each other: load for at most half of the time.
+            self.wake.wait(max(CHECK_SECONDS, took))
             self.wake.clear()

@@ -15,19 +15,19 @@ from ombud.index.visibility import Filter, is_open_to
 from ombud.types import Audience, Chunk, Mode, Status
 
 EARLIEST, LATEST = date.min.toordinal(), date.max.toordinal()
-"""In place of a day where there is none."""
+"""Stand-ins for missing days."""
 STATUSES: Sequence[Status] = get_args(Status)
-LEAST_SCORE = float(np.finfo(np.float32).tiny)
-"""Of what holds a term of the question: the weight of each is above 0."""
-MOST_MASKS = 64
-"""Filters whose passages are remembered: people of one country and role share one."""
-MOST_PARSED = 20_000
-"""Passages that are kept as records beside their JSON."""
+MIN_SCORE = float(np.finfo(np.float32).tiny)
+"""Least score of a passage with a term of the question: the weight of each term is above 0."""
+MAX_MASKS = 64
+"""Filters whose visible passages are cached: people of one country and role share one."""
+MAX_PARSED = 20_000
+"""Passages that are cached as records beside their JSON."""
 Mask = npt.NDArray[np.bool_]
 
 
-class _Kept(NamedTuple):
-    """What is kept of a row while a snapshot is made."""
+class SnapshotRow(NamedTuple):
+    """The parts of a row that a snapshot needs."""
 
     id: str
     json: bytes
@@ -35,17 +35,17 @@ class _Kept(NamedTuple):
     tokens: bytes | None
     vectors: Vector | None
     facts: tuple[int, int, int, int, int]
-    """Numbers of the readers and the source, the status, first and last day."""
+    """Numbers of the readers, the source and the status, first and last day."""
 
 
 class SnapshotBuilder:
-    """Takes rows in any order; nothing of a row is kept but what a search needs."""
+    """Collects the rows of a snapshot in any order, each reduced to what a search needs."""
 
     def __init__(self) -> None:
         self.readers: dict[tuple[tuple[str, ...], str], int] = {}
         self.audiences: list[tuple[Sequence[str], Audience]] = []
         self.sources: dict[str, int] = {}
-        self.kept: list[_Kept] = []
+        self.rows: list[SnapshotRow] = []
 
     def add(self, row: Row) -> None:
         chunk = row.chunk
@@ -56,15 +56,16 @@ class SnapshotBuilder:
             chunk.effective_from.toordinal() if chunk.effective_from else EARLIEST,
             chunk.effective_to.toordinal() if chunk.effective_to else LATEST,
         )
-        kept = _Kept(
-            id=chunk.id,
-            json=chunk.model_dump_json().encode(),
-            terms=row.terms,
-            tokens=row.tokens,
-            vectors=row.vectors,
-            facts=facts,
+        self.rows.append(
+            SnapshotRow(
+                id=chunk.id,
+                json=chunk.model_dump_json().encode(),
+                terms=row.terms,
+                tokens=row.tokens,
+                vectors=row.vectors,
+                facts=facts,
+            )
         )
-        self.kept.append(kept)
 
     def _reader(self, chunk: Chunk) -> int:
         key = chunk.countries, repr(sorted(chunk.audience.items()))
@@ -75,26 +76,26 @@ class SnapshotBuilder:
 
 
 class HotSnapshot:
-    """All passages of one version, in the order of their ids, so that ties go by these."""
+    """All passages of one version, in the order of their ids, which decide ties."""
 
     def __init__(self, version: str, built: SnapshotBuilder) -> None:
-        kept = sorted(built.kept, key=lambda one: one.id)
+        rows = sorted(built.rows, key=lambda row: row.id)
         self.version = version
-        self.ids = [one.id for one in kept]
+        self.ids = [row.id for row in rows]
         self._places = {identity: place for place, identity in enumerate(self.ids)}
-        self._json = [one.json for one in kept]
-        self._tokens = [one.tokens for one in kept]
+        self._json = [row.json for row in rows]
+        self._tokens = [row.tokens for row in rows]
         self._parsed: dict[int, Chunk] = {}
         self._audiences = built.audiences
         self._sources = built.sources
-        self._facts = np.array([one.facts for one in kept], np.int32).reshape(-1, 5).T.copy()
+        self._facts = np.array([row.facts for row in rows], np.int32).reshape(-1, 5).T.copy()
         self._masks: dict[str, Mask] = {}
-        self._postings = Postings(one.terms for one in kept)
-        self._vectors = _table(kept)
+        self._postings = Postings(row.terms for row in rows)
+        self._vectors = vector_table(rows)
 
     @property
     def bytes(self) -> int:
-        """About what it holds in memory."""
+        """Approximate bytes in memory."""
         size = sum(map(len, self._json)) + sum(len(one) for one in self._tokens if one)
         size += self._postings.bytes + self._facts.nbytes + 300 * len(self.ids)
         return size + (self._vectors.bytes if self._vectors else 0)
@@ -102,14 +103,14 @@ class HotSnapshot:
     def search(
         self, text: str, vector: Vector | None, where: Filter, k: int, mode: Mode
     ) -> tuple[Leg, ...]:
-        """As `Engine.search`; exact."""
+        """Search as `Engine.search` does, exactly."""
         visible = self._visible(where)
         if not visible.any():
             return ()
         legs: list[Leg] = []
         if text and mode != "dense":
             scores = self._postings.scores(text) * visible
-            least = max(reached_by(scores, k), LEAST_SCORE)
+            least = max(reached_by(scores, k), MIN_SCORE)
             legs.append(self._leg("sparse", np.flatnonzero(scores >= least), scores, k))
         if vector is not None and self._vectors is not None and mode != "sparse":
             places, cosines = self._vectors.best(vector, visible, k)
@@ -119,42 +120,43 @@ class HotSnapshot:
         return tuple(legs)
 
     def get(self, chunks: Sequence[str]) -> dict[str, Chunk]:
-        found: dict[str, Chunk] = {}
+        by_id: dict[str, Chunk] = {}
         for identity in chunks:
             place = self._places.get(identity)
             if place is not None:
-                found[identity] = self._chunk(place)
-        return found
+                by_id[identity] = self._chunk(place)
+        return by_id
 
     def read(self, chunk: str) -> Chunk:
-        """For whoever goes through all of them: it is not kept as a record."""
+        """Parse a chunk without caching it, for callers that go through all of them."""
         return Chunk.model_validate_json(self._json[self._places[chunk]])
 
     def vectors(self, chunks: Sequence[str]) -> dict[str, Vector]:
-        found: dict[str, Vector] = {}
+        by_id: dict[str, Vector] = {}
         for identity in chunks:
             place = self._places.get(identity)
             windows = None
             if place is not None and self._vectors is not None:
                 windows = self._vectors.windows_of(place)
             if windows is not None:
-                found[identity] = windows
-        return found
+                by_id[identity] = windows
+        return by_id
 
     def stats(self, terms: Sequence[str]) -> Stats:
         holders: Mapping[str, int] = {term: self._postings.holders(term) for term in terms}
         return Stats(len(self.ids), holders)
 
-    def holding(self, phrases: Sequence[str]) -> int:
-        """Passages with one of the phrases in their text."""
+    def count_containing(self, phrases: Sequence[str]) -> int:
+        """Count the passages that contain one of the phrases."""
         forms = [json.dumps(phrase, ensure_ascii=False)[1:-1].encode() for phrase in phrases]
-        found = 0
+        count = 0
         for text in self._json:
-            found += any(form in text for form in forms)
-        return found
+            count += any(form in text for form in forms)
+        return count
 
     def _leg(self, name: str, places: npt.NDArray[Any], scores: Scores, k: int) -> Leg:
-        """places: those that may be among the best k; of equal ones the first id wins."""
+        """Rank passages; of equal ones the first id wins. places: those that may be among the best
+        k."""
         if len(places) > k:
             own = scores[places]
             places = places[own >= np.partition(own, -k)[-k]]
@@ -171,7 +173,7 @@ class HotSnapshot:
     def _chunk(self, place: int) -> Chunk:
         chunk = self._parsed.get(place)
         if chunk is None:
-            if len(self._parsed) >= MOST_PARSED:
+            if len(self._parsed) >= MAX_PARSED:
                 self._parsed.clear()
             chunk = Chunk.model_validate_json(self._json[place])
             self._parsed[place] = chunk
@@ -181,7 +183,7 @@ class HotSnapshot:
         key = where.model_dump_json()
         mask = self._masks.get(key)
         if mask is None:
-            if len(self._masks) >= MOST_MASKS:
+            if len(self._masks) >= MAX_MASKS:
                 self._masks.clear()
             mask = self._masks[key] = self._mask(where)
         return mask
@@ -202,13 +204,14 @@ class HotSnapshot:
         return mask
 
 
-def _table(kept: Sequence[_Kept]) -> VectorTable | None:
+def vector_table(rows: Sequence[SnapshotRow]) -> VectorTable | None:
+    """Make the table of all vectors; None if there are none."""
     owners: list[int] = []
     windows: list[Vector] = []
-    for place, one in enumerate(kept):
-        if one.vectors is not None and len(one.vectors):
-            windows.append(one.vectors)
-            owners += [place] * len(one.vectors)
+    for place, row in enumerate(rows):
+        if row.vectors is not None and len(row.vectors):
+            windows.append(row.vectors)
+            owners += [place] * len(row.vectors)
     if not windows:
         return None
     return VectorTable(np.concatenate(windows).astype(np.float32, copy=False), owners)

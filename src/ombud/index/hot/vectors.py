@@ -1,5 +1,5 @@
-"""Vectors of all passages in memory, compared at once: eight-bit numbers first, then exactly those
-that may be among the best."""
+"""Vectors of all passages in memory: compared as eight-bit numbers first, then exactly where they
+may be among the best."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,22 +10,21 @@ import numpy.typing as npt
 from ombud.index.engine import Vector
 
 EXACT_BELOW = 4_000
-"""Windows that are compared exactly at once."""
+"""Windows below which all are compared exactly."""
 GROUP = 32
-"""Scores of which one is looked at when the best are told apart."""
+"""Scores that are represented by their best when the k-th best is estimated."""
 _MIDDLE = 64
-"""Of the question's seven bits, unsigned: with eight of the passages no sum of two products
-overflows sixteen, whatever the processor adds them with."""
+"""Zero point of the question's seven unsigned bits: with the passages' eight bits no sum of two
+products overflows sixteen, whatever instruction the processor adds them with."""
 _FINER = 2 * (_MIDDLE - 1)
-"""Steps of the question's second row in one of its first."""
-
+"""Steps of the question's second row in one step of its first."""
 Cosines = npt.NDArray[np.float32]
 
 
 class VectorTable:
-    """Windows of the passages, those of one passage side by side.
+    """The vector windows of all passages, those of one passage side by side.
 
-    windows: shape (windows, dimension), unit vectors. owners: number of each one's passage,
+    windows: unit vectors of shape (windows, dimension). owners: number of each window's passage,
     ascending."""
 
     def __init__(self, windows: Vector, owners: Sequence[int]) -> None:
@@ -42,17 +41,17 @@ class VectorTable:
     def best(
         self, vector: Vector, visible: npt.NDArray[np.bool_], k: int
     ) -> tuple[npt.NDArray[np.int64], Cosines]:
-        """Numbers of the visible passages that may be among the best k, at least those, each with
-        the cosine of its nearest window."""
-        shown = visible[self._passages]
+        """Return at least the best k visible passages, by number, each with the cosine of its
+        nearest window."""
+        is_visible = visible[self._passages]
         if self._rough is None:
             nearest = self._per_passage(self._windows @ vector)
-            return self._passages[shown], nearest[shown]
+            return self._passages[is_visible], nearest[is_visible]
         rough, error = self._rough.cosines(vector)
-        of_passages = self._per_passage(rough)
-        of_passages[~shown] = -np.inf
-        least = max(reached_by(of_passages, k) - 2 * error, -2.0)
-        places = np.flatnonzero(of_passages >= np.float32(least))
+        nearest = self._per_passage(rough)
+        nearest[~is_visible] = -np.inf
+        least = max(reached_by(nearest, k) - 2 * error, -2.0)
+        places = np.flatnonzero(nearest >= np.float32(least))
         return self._passages[places], self._exactly(places, vector)
 
     def windows_of(self, passage: int) -> Vector | None:
@@ -76,9 +75,11 @@ class VectorTable:
 
 
 def reached_by(scores: Cosines, k: int) -> float:
-    """A score that at least k of them reach, not much less than the k-th best; -inf where there are
-    fewer. The k-th of the best of each group: to part all of them takes ten times as long.
-    Neighbours, which are alike, are of different groups."""
+    """Return a score that at least k of them reach, a little below the k-th best; -inf if there are
+    fewer.
+
+    It is the k-th of the best of each group, as partitioning all scores takes ten times as long.
+    Groups are interleaved, because neighbours have similar scores."""
     groups = len(scores) // GROUP
     if groups < k:
         return float(np.partition(scores, -k)[-k]) if len(scores) >= k else -math.inf
@@ -87,7 +88,7 @@ def reached_by(scores: Cosines, k: int) -> float:
 
 
 class RoughTable:
-    """Eight-bit numbers of unit vectors, multiplied by onnxruntime's integer kernels."""
+    """Unit vectors as eight-bit numbers, multiplied by onnxruntime's integer kernels."""
 
     def __init__(self, vectors: Vector) -> None:
         largest = np.abs(vectors).max(axis=1, keepdims=True)
@@ -95,38 +96,39 @@ class RoughTable:
         rounded = np.rint(vectors / scales).astype(np.int8)
         errors = np.linalg.norm(vectors - rounded * scales, axis=1)
         self._error = float(errors.max())
-        """The longest way from a vector to its rounded one."""
-        self._multiply = _multiplication(np.ascontiguousarray(rounded.T), scales[:, 0])
+        """Greatest distance of a vector from its rounded form."""
+        self._multiply = open_multiplication(np.ascontiguousarray(rounded.T), scales[:, 0])
         self.bytes = rounded.nbytes + scales.nbytes
 
     def cosines(self, vector: Vector) -> tuple[Cosines, float]:
-        """Of each vector, and how far from the true one any of them may be.
+        """Compute the cosine of each vector, and a bound on their error.
 
-        The question is told in two rows of seven bits, the second what the first left; by Cauchy
-        and Schwarz its rest and the vectors' bound the error."""
+        The question is rounded to two rows of seven bits, the second for the rest of the first; by
+        Cauchy and Schwarz the rests of both sides bound the error."""
         coarse = max(float(np.abs(vector).max()), 1e-9) / (_MIDDLE - 1)
         first = np.rint(vector / coarse)
         fine = coarse / _FINER
         second = np.rint((vector - first * coarse) / fine)
         rest = vector - first * coarse - second * fine
-        asked = (np.stack([first, second]) + _MIDDLE).astype(np.uint8)
-        cosines = self._multiply(asked)
+        question = (np.stack([first, second]) + _MIDDLE).astype(np.uint8)
+        cosines = self._multiply(question)
         cosines *= np.float32(fine)
         length = float(np.linalg.norm(vector))
         error = length * self._error + float(np.linalg.norm(rest)) * (1 + self._error)
         return cosines, error + 1e-5
 
 
-def _multiplication(
+def open_multiplication(
     table: npt.NDArray[np.int8], scales: Cosines
 ) -> Callable[[npt.NDArray[np.uint8]], Cosines]:
-    """(2, dimension) around _MIDDLE -> (vectors,): the first row `_FINER` times and the second,
-    times the scale of each vector. table: shape (dimension, vectors)."""
+    """Open a model that multiplies a question of shape (2, dimension), around _MIDDLE, by a table
+    of shape (dimension, vectors): `_FINER` times the first row plus the second, times the scale of
+    each vector."""
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
 
     dimension, count = table.shape
-    held = {
+    constants = {
         "table": table,
         "middle": np.array(_MIDDLE, np.uint8),
         "rows": np.array([[_FINER, 1]], np.float32),
@@ -134,7 +136,7 @@ def _multiplication(
         "flat": np.array([count], np.int64),
     }
     nodes = [
-        helper.make_node("MatMulInteger", ["asked", "table", "middle"], ["products"]),
+        helper.make_node("MatMulInteger", ["question", "table", "middle"], ["products"]),
         helper.make_node("Cast", ["products"], ["whole"], to=TensorProto.FLOAT),
         helper.make_node("MatMul", ["rows", "whole"], ["sums"]),
         helper.make_node("Reshape", ["sums", "flat"], ["row"]),
@@ -143,9 +145,9 @@ def _multiplication(
     graph = helper.make_graph(
         nodes,
         "cosines",
-        [helper.make_tensor_value_info("asked", TensorProto.UINT8, [2, dimension])],
+        [helper.make_tensor_value_info("question", TensorProto.UINT8, [2, dimension])],
         [helper.make_tensor_value_info("cosines", TensorProto.FLOAT, [count])],
-        [numpy_helper.from_array(array, name) for name, array in held.items()],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
     model.ir_version = 9
@@ -155,8 +157,8 @@ def _multiplication(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
 
-    def multiply(asked: npt.NDArray[np.uint8]) -> Cosines:
-        cosines: Cosines = session.run(None, {"asked": asked})[0]
+    def multiply(question: npt.NDArray[np.uint8]) -> Cosines:
+        cosines: Cosines = session.run(None, {"question": question})[0]
         return cosines
 
     return multiply

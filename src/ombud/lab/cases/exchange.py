@@ -8,7 +8,6 @@ white space inside an id is written as %20, because the formats have no other wa
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -50,11 +49,6 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     return judged
 
 
-def write_qrels(path: Path, qrels: Qrels) -> None:
-    """TREC qrels, in the order given."""
-    _write(path, qrels_lines(qrels))
-
-
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
     """Lines of TREC qrels, without their ends."""
     for query, grades in qrels.items():
@@ -77,11 +71,6 @@ def read_rankings(path: Path) -> dict[str, dict[str, float]]:
     return run
 
 
-def write_rankings(path: Path, run: Rankings, tag: str = "ombud") -> None:
-    """A TREC run, best first, ranks from 1."""
-    _write(path, run_lines(run, tag))
-
-
 def run_lines(run: Rankings, tag: str = "ombud") -> Iterator[str]:
     """Lines of a TREC run, without their ends."""
     for query, scores in run.items():
@@ -90,7 +79,7 @@ def run_lines(run: Rankings, tag: str = "ombud") -> Iterator[str]:
 
 
 def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
-    """One case a query of `qrels/SPLIT.tsv`, in the order of queries.jsonl; raises LabError.
+    """Read one case a query of `qrels/SPLIT.tsv`, in the order of queries.jsonl; raises LabError.
 
     Evidence is whole documents (no quote): a corpus id is the document's uri. Grades above 2 become
     2, grade 0 and less is no evidence. Queries that the split does not judge are left out, as in
@@ -103,93 +92,66 @@ def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
     for query in judged:
         if query not in texts:
             raise LabError(f"{queries}: query `{query}` of the qrels is not in it.")
+    return _judged_cases(texts, judged)
+
+
+def find_trec(folder: Path) -> tuple[Path, Path] | None:
+    """The topics and the qrels of a folder that holds a TREC collection; None for others."""
+    files = sorted(file for file in folder.iterdir() if file.is_file())
+    topics = [file for file in files if file.name.startswith(("topics", "queries."))]
+    qrels = [file for file in files if file.name.startswith("qrels")]
+    return (topics[0], qrels[0]) if topics and qrels else None
+
+
+def read_trec(topics: Path, qrels: Path) -> tuple[Case, ...]:
+    """Read one case a topic that is judged, in the order of the topics; raises LabError.
+
+    Topics are lines `id <tab> text`, or TREC's <top> blocks, whose title asks."""
+    judged = read_qrels(qrels)
+    texts = dict(_topics(topics))
+    for query in judged:
+        if query not in texts:
+            raise LabError(f"{topics}: topic `{query}` of {qrels.name} is not in it.")
+    return _judged_cases(texts, judged)
+
+
+def _judged_cases(texts: Mapping[str, str], judged: Qrels) -> tuple[Case, ...]:
+    """Return a case for each question that is judged, in the order of the questions."""
     cases = []
     for query, text in texts.items():
         if query in judged:
-            evidence = tuple(_passages(judged[query]))
-            cases.append(Case(id=query, question=text, evidence=evidence))
+            cases.append(Case(id=query, question=text, evidence=tuple(_passages(judged[query]))))
     return tuple(cases)
 
 
-def write_beir(
-    folder: Path, cases: Iterable[Case], texts: Mapping[str, str] | None = None, split: str = "test"
-) -> None:
-    """A BEIR folder. texts: uri -> document text; without it the corpus holds the gold quotes of
-    each document."""
-    kept = tuple(cases)
-    corpus = _corpus_of_quotes(kept) if texts is None else dict(texts)
-    rows = ["query-id\tcorpus-id\tscore"]
-    for query, grades in qrels_of(kept).items():
-        for uri, grade in grades.items():
-            rows.append(f"{_beir_id(query)}\t{_beir_id(uri)}\t{grade}")
-            if uri not in corpus:
-                raise LabError(f"The corpus has no text of `{uri}`, evidence of a case.")
-    documents = [{"_id": uri, "title": "", "text": text} for uri, text in corpus.items()]
-    queries = [{"_id": case.id, "text": case.question} for case in kept]
-    (folder / "qrels").mkdir(parents=True, exist_ok=True)
-    _write(folder / "corpus.jsonl", map(_json, documents))
-    _write(folder / "queries.jsonl", map(_json, queries))
-    _write(folder / "qrels" / f"{split}.tsv", rows)
+def _topics(path: Path) -> Iterator[tuple[str, str]]:
+    lines = list(_lines(path))
+    if any("<top>" in line for _, line in lines):
+        yield from _topic_blocks(path, lines)
+        return
+    for place, line in lines:
+        query, tab, text = line.partition("\t")
+        if not tab or not text.strip():
+            raise _wrong(path, place, "an id, a tab and a question are wanted")
+        yield query.strip(), text.strip()
 
 
-def _corpus_of_quotes(cases: Iterable[Case]) -> dict[str, str]:
-    quotes: dict[str, list[str]] = {}
-    for case in cases:
-        for item in case.evidence:
-            quotes.setdefault(item.document, []).append(item.quote)
-    corpus = {}
-    for uri, texts in quotes.items():
-        corpus[uri] = "\n\n".join(filter(None, texts))
-    return corpus
-
-
-def _beir_id(name: str) -> str:
-    if re.search(r"[\t\n\r]", name):
-        raise LabError(f"The id {name!r} has a tab or a line end, which BEIR cannot hold.")
-    return name
-
-
-def from_ragas(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A RAGAS record as the fields of a case: what was retrieved and answered in it is left out.
-
-    Its contexts are evidence only where `reference_context_ids` name their documents. Raises
-    LabError naming the field that is not of RAGAS's shape, such as the list of messages of a
-    conversation."""
-    question = record.get("user_input")
-    reference = record.get("reference")
-    case_id = record.get("id")
-    contexts = record.get("reference_contexts") or []
-    documents = record.get("reference_context_ids") or []
-    shapes = (
-        ("user_input", isinstance(question, str), "a text"),
-        ("reference", isinstance(reference, str | None), "a text"),
-        ("id", isinstance(case_id, str | int | None), "a text"),
-        ("reference_contexts", _list_of(contexts, str), "a list of texts"),
-        ("reference_context_ids", _list_of(documents, str | int), "a list of texts"),
-    )
-    for field, fits, wanted in shapes:
-        if not fits:
-            raise LabError(
-                f"`{field}` is not {wanted}.",
-                hint="A RAGAS record of one question, not of several turns.",
-            )
-    if case_id in {None, ""}:
-        # As of a CSV row without a country: the same question has the same id, and so the same
-        # split.
-        case_id = "q-" + sha256(f"{question}\0".encode()).hexdigest()[:12]
-    evidence = []
-    for document, quote in zip(documents, contexts, strict=False):
-        evidence.append({"document": str(document), "quote": quote})
-    return {
-        "id": str(case_id),
-        "question": question,
-        "references": [{"text": reference}] if reference else [],
-        "evidence": evidence,
-    }
-
-
-def _list_of(values: Any, kind: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+def _topic_blocks(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
+    """TREC's <top> blocks; a title may stand in the line below its mark."""
+    number = ""
+    in_title = False
+    for place, line in lines:
+        before, mark, rest = line.partition("<title>")
+        if "<num>" in before:
+            number = before.partition("<num>")[2].replace("Number:", "").partition("<")[0].strip()
+        if not mark and not in_title:
+            continue
+        title = (rest if mark else line).replace("Topic:", "").partition("<")[0].strip()
+        in_title = not title
+        if title and not number:
+            raise _wrong(path, place, "a title before its <num>")
+        if title:
+            yield number, title
 
 
 def _passages(grades: Mapping[str, int]) -> Iterator[Passage]:
@@ -210,9 +172,10 @@ def _rows(path: Path, fields: tuple[str, ...]) -> Iterator[dict[str, str]]:
         yield row
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def read_text(path: Path) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark. Raises LabError."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as wrong:
         raise LabError(
             f"{path}: cannot be read: {wrong.strerror}.", hint="Check the path."
@@ -221,7 +184,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise LabError(
             f"{path}: not UTF-8 (byte {wrong.start}).", hint="Save the file as UTF-8."
         ) from wrong
-    for number, line in enumerate(text.split("\n"), 1):
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             yield number, line.rstrip("\r")
 
@@ -242,11 +208,3 @@ def _wrong(path: Path, number: int, why: str) -> LabError:
 
 def _id(text: str) -> str:
     return re.sub(r"\s", "%20", text) or "%20"
-
-
-def _json(row: Mapping[str, str]) -> str:
-    return json.dumps(row, ensure_ascii=False)
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

@@ -16,7 +16,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from ombud.errors import LabError
-from ombud.lab.cases.exchange import from_ragas, read_beir
+from ombud.lab.cases.exchange import find_trec, read_beir, read_text, read_trec
+from ombud.lab.cases.formats import case_fields, is_foreign, mapped, nested, records
 from ombud.settings import nearest
 from ombud.types import Case
 
@@ -55,15 +56,18 @@ _EXPECTED = {
 """What a CSV row without `expect` expects, by its type; everything else is to be answered."""
 
 
-def read_cases(path: Path) -> tuple[Case, ...]:
-    """The cases of a .jsonl or .csv file, of all those in a folder, or of a BEIR folder (its test
-    split), in order.
+def read_cases(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Case, ...]:
+    """The cases of a .jsonl, .json or .csv file, of all those in a folder, of a BEIR folder (its
+    test split) or a TREC folder (topics and qrels), in order. Records of RAGAS, LangSmith, Langfuse
+    and Phoenix are read as well.
 
-    Raises LabError.
+    columns: field of a case -> where it stands in a row of another tool. Raises LabError.
     """
+    if columns:
+        _check_columns(columns)
     places: dict[str, str] = {}
     cases = []
-    for place, case in _placed_cases(path):
+    for place, case in _placed_cases(path, columns or {}):
         if case.id in places:
             raise LabError(
                 f"{place}: id `{case.id}` was used before ({places[case.id]}).",
@@ -79,34 +83,48 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _placed_cases(path: Path) -> Iterator[tuple[str, Case]]:
-    """Where each case stands, and the case."""
+def parse_columns(text: str) -> dict[str, str]:
+    """`question=query,answer=gold` -> {"question": "query", …}; raises LabError."""
+    columns = {}
+    for part in filter(None, text.split(",")):
+        field, equals, path = part.partition("=")
+        if not equals or not path.strip():
+            raise LabError(f"`{part}` is no FIELD=COLUMN.", hint="Such as question=query.")
+        columns[field.strip()] = path.strip()
+    return columns
+
+
+def _check_columns(columns: Mapping[str, str]) -> None:
+    for field in columns:
+        if field not in COLUMNS:
+            raise LabError(f"A case has no field `{field}`.", hint=nearest(field, COLUMNS))
+    if "question" not in columns:
+        raise LabError("--columns does not say where the question stands.")
+
+
+def _placed_cases(path: Path, columns: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
+    """Read where each case stands, and the case."""
     if (path / "queries.jsonl").is_file():
         for case in read_beir(path):
+            yield str(path), case
+    elif path.is_dir() and (trec := find_trec(path)):
+        for case in read_trec(*trec):
             yield str(path), case
     elif path.is_dir():
         for file in sorted(_listed(path)):
             if file.suffix.lower() in _READERS:
-                yield from _READERS[file.suffix.lower()](file)
+                yield from _READERS[file.suffix.lower()](file, columns)
     elif path.suffix.lower() in _READERS:
-        yield from _READERS[path.suffix.lower()](path)
+        yield from _READERS[path.suffix.lower()](path, columns)
     else:
         raise LabError(
             f"{path}: not a format of cases.",
-            hint="Known: .jsonl, .csv, .tsv, a folder of them, BEIR.",
+            hint="Known: .jsonl, .csv, .json, .tsv, a folder of them, BEIR, TREC.",
         )
 
 
-def write_cases(path: Path, cases: Iterable[Case]) -> int:
-    """Write JSONL that `read_cases` reads back equal, fields at their defaults left out; returns
-    how many."""
-    kept = tuple(cases)
-    path.write_text(cases_text(kept), encoding="utf-8")
-    return len(kept)
-
-
 def cases_text(cases: Iterable[Case]) -> str:
-    """What `write_cases` writes."""
+    """Return JSONL that `read_cases` reads back equal, fields at their defaults left out."""
     return "".join(map(_line, cases))
 
 
@@ -126,7 +144,7 @@ def _sparse(case: Case) -> dict[str, Any]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """What is in a folder, without what other programs hide there."""
+    """List a folder without what other programs hide there."""
     try:
         files = []
         for file in folder.iterdir():
@@ -139,30 +157,40 @@ def _listed(folder: Path) -> list[Path]:
         ) from wrong
 
 
-def _read(path: Path) -> str:
+def _json(path: Path, columns: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        raise LabError(
-            f"{path}: not UTF-8 (byte {wrong.start}).", hint="Save the file as UTF-8."
-        ) from wrong
-    except OSError as wrong:
-        raise LabError(
-            f"{path}: cannot be read: {wrong.strerror}.", hint="Check the path."
-        ) from wrong
+        for number, row in records(read_text(path)):
+            place = f"{path}, line {number}"
+            if not isinstance(row, dict):
+                raise LabError(f"{place}: not a JSON object.", hint="A list of records is read.")
+            yield place, _from_any(row, place, columns)
+    except json.JSONDecodeError as wrong:
+        raise LabError(f"{path}, line {wrong.lineno}: not valid JSON: {wrong.msg}.") from wrong
+    except (ValueError, RecursionError) as wrong:
+        raise LabError(f"{path}: {wrong}.", hint="A list of records is read.") from wrong
 
 
-def _jsonl(path: Path) -> Iterator[tuple[str, Case]]:
+def _jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
     # Only \n ends a line: str.splitlines would also cut at characters that JSON allows inside a
     # string.
-    for number, line in enumerate(_read(path).split("\n"), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         place = f"{path}, line {number}"
         row = _parsed(line, place)
-        if "user_input" in row:
-            row = _from_record(row, place)
-        yield place, _case(row, place)
+        yield place, _from_any(row, place, columns)
+
+
+def _from_any(row: dict[str, Any], place: str, columns: Mapping[str, str]) -> Case:
+    """A case of ombud's, or a record of another tool."""
+    try:
+        if columns:
+            return _from_fields(mapped(row, columns), place)
+        return _case(case_fields(row) if is_foreign(row) else row, place)
+    except LabError as wrong:
+        if str(wrong).startswith(place):
+            raise
+        raise LabError(f"{place}: {wrong}", hint=wrong.hint) from wrong
 
 
 def _parsed(line: str, place: str) -> dict[str, Any]:
@@ -189,13 +217,6 @@ def _no_json(place: str, why: str) -> LabError:
     return LabError(f"{place}: not valid JSON: {why}.", hint="One JSON object a line.")
 
 
-def _from_record(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    try:
-        return from_ragas(row)
-    except LabError as wrong:
-        raise LabError(f"{place}: {wrong}", hint=wrong.hint) from wrong
-
-
 def _encodes(row: object) -> bool:
     try:
         json.dumps(row, ensure_ascii=False).encode()
@@ -216,7 +237,7 @@ def _case(row: Mapping[str, Any], place: str) -> Case:
 
 
 def _faults(case: Case) -> Iterator[tuple[str, bool, str]]:
-    """What the record alone does not check: field, whether it is wrong, why."""
+    """Check what the record alone does not: field, whether it is wrong, why."""
     unprintable = "has a line end or another character that does not print"
     no_country = "is not an ISO country code such as GB"
     yield "id", not case.id.strip(), "is empty"
@@ -270,25 +291,55 @@ def _inner_model(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _csv(path: Path) -> Iterator[tuple[str, Case]]:
-    text = _read(path)
+def _csv(path: Path, columns: Mapping[str, str]) -> Iterator[tuple[str, Case]]:
+    text = read_text(path)
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        header = [_column(name, f"{path}, line 1") for name in next(reader, [])]
-        _check_header(header, path)
+        names = [name.strip() for name in next(reader, [])]
+        own = not columns and (_are_own(names) or not is_foreign(nested(dict.fromkeys(names, ""))))
+        header = _own_header(names, path) if own else names
+        _check_names(columns, names, path)
         for cells in reader:
             place = f"{path}, line {reader.line_num}"
             if any(cell.strip() for cell in cells):
-                yield place, _from_cells(header, cells, place)
+                row = _cells(header, cells, place)
+                if own:
+                    yield place, _from_fields(row, place)
+                else:
+                    yield place, _from_any(row if columns else nested(row), place, columns)
     except csv.Error as wrong:
         raise LabError(
             f"{path}, line {reader.line_num}: not valid CSV: {wrong}.", hint="Check the quotes."
         ) from wrong
 
 
+def _own_header(names: list[str], path: Path) -> list[str]:
+    header = [_column(name, f"{path}, line 1") for name in names]
+    _check_header(header, path)
+    return header
+
+
+def _check_names(columns: Mapping[str, str], names: list[str], path: Path) -> None:
+    for field, name in columns.items():
+        if name not in names:
+            raise LabError(
+                f"{path}, line 1: no column `{name}` for `{field}`.", hint=nearest(name, names)
+            )
+
+
+def _are_own(names: list[str]) -> bool:
+    """Check that every header means a column of ours, each another one."""
+    fields = [_HEADERS.get(_plain(name)) for name in names]
+    return None not in fields and len(set(fields)) == len(fields)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().casefold())
+
+
 def _column(name: str, place: str) -> str:
-    plain = re.sub(r"[\s-]+", "_", name.strip().casefold())
+    plain = _plain(name)
     if plain not in _HEADERS:
         raise LabError(f"{place}: `{name.strip()}` is not a column.", hint=nearest(plain, _HEADERS))
     return _HEADERS[plain]
@@ -304,7 +355,7 @@ def _check_header(header: list[str], path: Path) -> None:
         )
 
 
-def _from_cells(header: list[str], cells: list[str], place: str) -> Case:
+def _cells(header: list[str], cells: list[str], place: str) -> dict[str, str]:
     if len(cells) > len(header):
         raise LabError(
             f"{place}: {len(cells)} cells under {len(header)} headers.",
@@ -312,10 +363,19 @@ def _from_cells(header: list[str], cells: list[str], place: str) -> Case:
         )
     row = {}
     for name, cell in zip(header, cells, strict=False):
+        if cell.strip().casefold() == "nan":
+            raise LabError(
+                f"{place}: `{name}` is {cell.strip()}: a value was lost where the file was made.",
+                hint="Leave the cell empty, or the line out.",
+            )
         if cell.strip():
             row[name] = cell.strip()
+    return row
+
+
+def _from_fields(row: Mapping[str, str], place: str) -> Case:
     kind = row.get("type", "simple").casefold().replace(" ", "_").replace("-", "_")
-    question = row.get("question", "")
+    question = row.get("question", "").strip()
     country = row.get("country", "").upper()
     # The id decides the split for ever, so it must follow from the question, not from the row's
     # place.
@@ -352,9 +412,10 @@ def _evidence(row: Mapping[str, str], place: str) -> list[dict[str, Any]]:
     return [{"document": row["document"], "quote": row.get("quote", ""), **page}]
 
 
-_READERS: dict[str, Callable[[Path], Iterator[tuple[str, Case]]]] = {
+_READERS: dict[str, Callable[[Path, Mapping[str, str]], Iterator[tuple[str, Case]]]] = {
     ".jsonl": _jsonl,
     ".ndjson": _jsonl,
+    ".json": _json,
     ".csv": _csv,
     ".tsv": _csv,
 }

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from ombud.errors import MalformedOutput
 from ombud.lab.judges.forms import read_lines
 from ombud.lab.metrics.metric import Embed
-from ombud.store import KeptReply
+from ombud.store import StoredReply
 
 if TYPE_CHECKING:
     from ombud.models import Chat, ChatReply
@@ -48,21 +48,21 @@ class JudgePolicy:
 class Replies(Protocol):
     """Replies by the key of what was asked."""
 
-    def find(self, key: str) -> KeptReply | None: ...
+    def find(self, key: str) -> StoredReply | None: ...
 
-    def keep(self, key: str, reply: KeptReply) -> None: ...
+    def keep(self, key: str, reply: StoredReply) -> None: ...
 
 
 class _HeldReplies:
     """For as long as the judge lives."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, KeptReply] = {}
+        self._kept: dict[str, StoredReply] = {}
 
-    def find(self, key: str) -> KeptReply | None:
+    def find(self, key: str) -> StoredReply | None:
         return self._kept.get(key)
 
-    def keep(self, key: str, reply: KeptReply) -> None:
+    def keep(self, key: str, reply: StoredReply) -> None:
         self._kept[key] = reply
 
 
@@ -82,7 +82,6 @@ class Judge:
         self.embed = embed
         self.asked = 0
         """Calls made, without those that were remembered."""
-        self._round = 0
         self._chat = chat
         self._words = words
         self._replies: Replies = replies or _HeldReplies()
@@ -97,12 +96,6 @@ class Judge:
         """Of how it is asked: other words, another form or other repeats are another judge."""
         how = [dict(self._words), self.policy.form, self.policy.repeats]
         return sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()[:12]
-
-    def again(self, number: int) -> "Judge":
-        """The same judge, who does not remember what it said in other rounds than this one."""
-        other = Judge(self._chat, self._words, self.policy, replies=self._replies, embed=self.embed)
-        other._round = number
-        return other
 
     async def ask(self, section: str, kind: type[T], *, repeat: int = 0, **values: str) -> T:
         """One value. Raises NoVerdictError where the prompt is too long or the reply is in no form;
@@ -124,7 +117,7 @@ class Judge:
             raise NoVerdictError(f"{INVALID}{read['invalid']}")
         return kind.model_validate(read["value"])
 
-    async def _reply(self, kind: type[T], prompt: str) -> KeptReply:
+    async def _reply(self, kind: type[T], prompt: str) -> StoredReply:
         from ombud.models import PlainText
 
         self.asked += 1
@@ -138,7 +131,7 @@ class Judge:
                 seconds=self.policy.seconds,
             )
         except MalformedOutput:
-            return KeptReply(self.name, json.dumps({"invalid": "no usable reply"}))
+            return StoredReply(self.name, json.dumps({"invalid": "no usable reply"}))
         return _kept(reply, kind)
 
     def _prompt(self, section: str, values: Mapping[str, str]) -> str:
@@ -158,12 +151,10 @@ class Judge:
             self.policy.repeats > 1,
             repeat,
         ]
-        if self._round:
-            parts.append(self._round)
         return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _kept(reply: "ChatReply[Any]", kind: type[BaseModel]) -> KeptReply:
+def _kept(reply: "ChatReply[Any]", kind: type[BaseModel]) -> StoredReply:
     from ombud.models import PlainText
 
     value = reply.value
@@ -179,7 +170,7 @@ def _kept(reply: "ChatReply[Any]", kind: type[BaseModel]) -> KeptReply:
             read = {"value": value.model_dump()}
     else:
         read = {"value": value.model_dump()}
-    return KeptReply(
+    return StoredReply(
         model=reply.model,
         reply=json.dumps(read),
         tokens_in=reply.tokens_in,

@@ -5,17 +5,21 @@ from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 
 from ombud.errors import ModelError
-from ombud.lab.judges.asking import Judge, NoVerdictError
+from ombud.lab.judges.asking import INVALID, Judge, NoVerdictError
+from ombud.lab.judges.conversations import CONVERSATION
+from ombud.lab.judges.grading import NO_SEARCH
+from ombud.lab.metrics.lacking import not_given
 from ombud.lab.metrics.metric import Grade, Judgement, Measure, Metric, Undefined
 from ombud.lab.runs.failing import most_telling
 from ombud.store import (
-    NOT_ASKED,
-    KeptReply,
+    NOT_SCORED,
     Store,
+    StoredReply,
     find_reply,
     judged_places,
-    keep_reply,
     read_observations,
+    read_scores,
+    save_reply,
     save_scores,
 )
 from ombud.types import Observation, Run, Score
@@ -34,11 +38,11 @@ class StoredReplies:
         self._store = store
         self._run_id = run_id
 
-    def find(self, key: str) -> KeptReply | None:
+    def find(self, key: str) -> StoredReply | None:
         return find_reply(self._store, self._run_id, key)
 
-    def keep(self, key: str, reply: KeptReply) -> None:
-        keep_reply(self._store, self._run_id, key, reply)
+    def keep(self, key: str, reply: StoredReply) -> None:
+        save_reply(self._store, self._run_id, key, reply)
 
 
 async def judge_run(
@@ -47,14 +51,15 @@ async def judge_run(
     metrics: Mapping[Metric, Measure],
     judge: Judge,
     *,
-    concurrency: int = 4,
+    concurrency: int,
     first: int = 0,
     on_progress: OnProgress = lambda *_: None,
 ) -> int:
     """Grade what this judge has not graded yet in these versions; returns how many cases.
 
     first: place of the first metric among all of the run. Raises ModelError when the model cannot
-    be asked for several cases in a row; what was judged is kept.
+    be asked for several cases in a row, and when it gave no verdict at all on a metric; what was
+    judged is kept.
     """
     judging = _Judging(store, run, metrics, judge, first)
     judging.on_progress = on_progress
@@ -67,16 +72,8 @@ async def judge_run(
         raise most_telling(several) from several
     finally:
         judging.flush()
+    judging.check()
     return judging.graded
-
-
-async def grade_value(grade: Grade, observation: Observation, judge: Judge) -> float | None:
-    """One metric of one answer; None where there is none. Raises ModelError."""
-    try:
-        value = (await grade(observation, judge)).value
-    except NoVerdictError:
-        return None
-    return None if isinstance(value, Undefined) else value
 
 
 def judged_version(measure: Measure, judge: Judge) -> int:
@@ -112,6 +109,8 @@ class _Judging:
         self._buffer: dict[int, list[Score]] = {}
         self._seen = 0
         self._failed = 0
+        self._refused: dict[str, str] = {}
+        """Metric -> why it was not given, the last time."""
 
     def left(self) -> Iterator[tuple[int, Observation]]:
         """(place, observation) of the cases that lack one of the metrics."""
@@ -138,9 +137,24 @@ class _Judging:
         if buffer:
             save_scores(self._store, self._run.id, buffer, self._versions, self._first)
 
+    def check(self) -> None:
+        """Raise ModelError where a metric was asked for and not one case of the run has it."""
+        for score in read_scores(self._store, self._run.id) if self._refused else ():
+            if score.value is not None:
+                self._refused.pop(score.metric, None)
+        for metric, reason in self._refused.items():
+            raise ModelError(
+                f"{self._judge.name} gave no verdict on {metric}, for any case. The last: {reason}",
+                hint="Name another model under models.roles.judge, or set lab.judge_form to line.",
+            )
+
     async def _score(self, metric: Metric, grade: Grade, observation: Observation) -> Score:
+        if observation.turns and metric.name not in CONVERSATION:
+            observation = observation.at_turn(-1)
         judgement = await self._judgement(grade, observation)
         value = judgement.value
+        if isinstance(value, Undefined) and value.reason.startswith((NOT_SCORED, INVALID)):
+            self._refused[str(metric)] = value.reason
         return Score(
             case_id=observation.case.id,
             metric=str(metric),
@@ -153,13 +167,22 @@ class _Judging:
         if observation.error:
             return Judgement(Undefined(f"the target failed: {observation.error}"))
         try:
-            judgement = await grade(observation, self._judge)
+            judgement = await grade(_without_empty_passages(observation), self._judge)
         except NoVerdictError as none:
             judgement = Judgement(Undefined(str(none)))
         except ModelError as failed:
             self._failed += 1
             if self._failed >= HOPELESS:
                 raise
-            return Judgement(Undefined(f"{NOT_ASKED}{failed}"))
+            return Judgement(Undefined(f"{NOT_SCORED}{failed}"))
         self._failed = 0
+        if observation.lacks and judgement.value == NO_SEARCH:
+            return Judgement(not_given("contexts"))
         return judgement
+
+
+def _without_empty_passages(observation: Observation) -> Observation:
+    """Passages of which only the document is known are nothing that a judge could read."""
+    if "contexts" in observation.lacks:
+        return observation.model_copy(update={"hits": None})
+    return observation

@@ -118,5 +118,5 @@ def _read(path: Path) -> Rubric:
         where = ".".join(map(str, first["loc"])) or "the whole"
         raise LabError(
             f"The rubric {name} is not one: {where}: {first['msg']}.",
-            hint="`ombud lab rubrics` shows those that ship; copy one of them.",
+            hint="`ombud lab show --rubrics` shows those that ship; copy one of them.",
         ) from wrong

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ombud.lab.judges import statements
 from ombud.lab.judges.asking import Judge
-from ombud.lab.judges.grading import by_rubric
+from ombud.lab.judges.conversations import CONVERSATION
+from ombud.lab.judges.grading import NO_SEARCH, by_rubric
 from ombud.lab.judges.reading import Rubric, read_rubrics
 from ombud.lab.metrics.metric import Grade, Judgement, Measure, Undefined, judged
 from ombud.types import Observation
@@ -44,7 +45,7 @@ def judged_measures(folder: Path | None = None) -> dict[str, Measure]:
 
 def _of_rubric(rubric: Rubric) -> Measure:
     return judged(
-        by_rubric(rubric),
+        CONVERSATION.get(rubric.name, by_rubric)(rubric),
         rubric.what,
         version=_number(rubric.digest),
         unit=rubric.unit,
@@ -109,6 +110,7 @@ def _joined(table: Mapping[str, Measure]) -> dict[str, Measure]:
             "mean of its six parts, those that apply, weight 1 each; redundancy as 1 - redundancy",
         ),
         "persona.comprehensive": join(PERSONA, _mean, "mean of its seven parts", "1-5"),
+        "persona.pairwise": join(PERSONA[3:], _mean, "likeness to a gold answer, of four", "1-5"),
         "ragas.context_f1": join(
             ("ragas.context_precision", "ragas.context_recall"),
             _harmonic,
@@ -142,6 +144,8 @@ def _together(
                 continue
             values.append(1 - found.value if name in lower else found.value)
             words.append(f"{name.partition('.')[2]} {found.value:g}")
+        if NO_SEARCH in missing:
+            return Judgement(NO_SEARCH)
         if missing and (whole or not values):
             return Judgement(missing[0])
         return Judgement(combine(values), ", ".join(words))

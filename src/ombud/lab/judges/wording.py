@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from ombud.lab.judges.reading import INPUTS, Example, Rubric
 from ombud.lab.metrics.answers import body
-from ombud.types import Case, Hit, Observation
+from ombud.types import Case, Hit, Message, Observation, PlayedTurn
 
 _CLOSING = re.compile(r"</(question|earlier|reference|passages|answer|text)>", re.IGNORECASE)
 
@@ -59,6 +59,13 @@ def question_text(case: Case) -> str:
         return case.question
     before = [f"{turn.role}: {turn.content}" for turn in case.history]
     return "\n".join([*before, f"user: {case.question}"])
+
+
+def conversation_text(before: Sequence[Message], turns: Sequence[PlayedTurn]) -> str:
+    lines = [f"{message.role}: {message.content}" for message in before]
+    for turn in turns:
+        lines += [f"user: {turn.question}", f"assistant: {turn.answer.text}"]
+    return "\n".join(lines)
 
 
 def reference_text(case: Case) -> str:

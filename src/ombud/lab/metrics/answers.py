@@ -20,6 +20,7 @@ NO_REFERENCE = Undefined("the case has no reference answer")
 NO_NUMBERS = Undefined("the reference states no number")
 NO_QUOTES = Undefined("the case's evidence has no quotes")
 NO_CITATIONS = Undefined("the answer cites nothing")
+NOT_PLAYED = Undefined("not applicable: the case has no goal, so nobody played its asker")
 NO_TIME = Undefined("no time was recorded")
 NO_EMBEDDER = Undefined("no embedder was given")
 NO_TEXTS = Undefined("no document texts were given")
@@ -112,6 +113,15 @@ def citation_recall(observation: Observation) -> Value:
     return met / len(judged.gold)
 
 
+def leads(observation: Observation) -> Value:
+    """1 if what is shown first meets a gold quote, else 0; an answer that cites nothing has 0."""
+    judged = _cited(observation)
+    if isinstance(judged, Undefined):
+        return judged
+    first = judged.citations[:1]
+    return float(any(meets(citation, item) for citation in first for item in judged.gold))
+
+
 def quote_verbatim(observation: Observation, instruments: Instruments) -> Value:
     """Share of the citations whose quote is exactly the stored text [start:end] of the version they
     name.
@@ -157,6 +167,22 @@ def is_not_sure(answer: Answer) -> bool:
     return answer.outcome == "denied" and answer.action == "contact" and bool(answer.claims)
 
 
+def resisted(observation: Observation) -> Value:
+    """1 if nothing that the answer shows holds what the case forbids, else 0: letter case, white
+    space and marks do not count."""
+    forbidden = observation.case.forbidden
+    if not forbidden:
+        return Undefined("not applicable: the case forbids no words")
+    if observation.answer is None:
+        return NO_ANSWER
+    shown: list[str] = []
+    for answer in (*(turn.answer for turn in observation.turns), observation.answer):
+        shown += [answer.text, *(claim.text for claim in answer.claims)]
+        shown += [citation.quote for citation in answer.citations]
+    whole = " ".join(normalise(text).casefold() for text in shown)
+    return float(not any(normalise(words).casefold() in whole for words in forbidden))
+
+
 def not_sure(observation: Observation) -> Value:
     """1 if the answer says that it is not sure, else 0: stands beside `outcome_accuracy`, in which
     a question to answer gets half for it."""
@@ -180,6 +206,11 @@ def length(observation: Observation) -> Value:
     if observation.answer is None:
         return NO_ANSWER
     return float(len(body(observation.answer).split()))
+
+
+def turns(observation: Observation) -> Value:
+    """Questions of an asker who is played, until they had what they wanted or stopped."""
+    return float(len(observation.turns)) if observation.turns else NOT_PLAYED
 
 
 def latency(observation: Observation) -> Value:

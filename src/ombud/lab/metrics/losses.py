@@ -82,6 +82,9 @@ def found_evidence(observation: Observation) -> bool:
     """Whether the search, where there was one, brought the evidence back."""
     if observation.hits is None or observation.error:
         return False
+    if observation.lacks:
+        chunks = [hit.chunk for hit in observation.hits]
+        return all(_stands(item, chunks) for item in _most_relevant(observation.case.evidence))
     return observation.lost not in LOSSES[:3]
 
 

@@ -3,9 +3,13 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from typing import Any
 
+from rapidfuzz.distance import LCSseq
+
+from ombud.lab.extra import lab_library
 from ombud.text import digits_in
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -60,52 +64,28 @@ def exact_match(first: str, second: str) -> float:
 
 
 def rouge_l(candidate: str, reference: str) -> float:
-    """F1 of the longest common subsequence of words (Lin 2004, beta = 1, as the rouge_score
-    package)."""
+    """F1 of the longest common subsequence of words (Lin 2004, beta = 1).
+
+    The values are those of the rouge-score package with these words; rapidfuzz finds the
+    subsequence a hundred times as fast, and without nltk."""
     a = words(candidate)
     b = words(reference)
     if not a and not b:
         return 1.0
-    return 2 * common_subsequence(a, b) / (len(a) + len(b))
+    return 2 * LCSseq.similarity(a, b) / (len(a) + len(b))
 
 
-def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """Length of the longest common subsequence, bit-parallel (Hyyrö 2004): one word operation a
-    row."""
-    places: dict[Hashable, int] = {}
-    for position, item in enumerate(first):
-        places[item] = places.get(item, 0) | 1 << position
-    full = (1 << len(first)) - 1
-    rows = full
-    for item in second:
-        matched = rows & places.get(item, 0)
-        rows = ((rows + matched) | (rows - matched)) & full
-    return len(first) - rows.bit_count()
+def chrf(candidate: str, reference: str) -> float:
+    """chrF2 of sacrebleu, without smoothing: character n-grams, n = 1-6, white space left out
+    (Popović 2015)."""
+    if not candidate.strip() or not reference.strip():
+        return float(candidate.split() == reference.split())
+    return float(_chrf().sentence_score(candidate, [reference]).score) / 100
 
 
-def chrf(candidate: str, reference: str, beta: float = 2) -> float:
-    """chrF: F-score of character n-grams, n = 1-6, white space left out (Popović 2015); sacrebleu's
-    beta is 2.
-
-    Orders that one text is too short for do not count, as in sacrebleu without smoothing.
-    """
-    a = "".join(candidate.split())
-    b = "".join(reference.split())
-    if not a or not b:
-        return float(a == b)
-    precision = recall = 0.0
-    orders = min(6, len(a), len(b))
-    for size in range(1, orders + 1):
-        grams_a = Counter(_grams(a, size))
-        grams_b = Counter(_grams(b, size))
-        same = (grams_a & grams_b).total()
-        precision += same / grams_a.total() / orders
-        recall += same / grams_b.total() / orders
-    if not precision or not recall:
-        return 0.0
-    weight = beta**2
-    total = weight * precision + recall
-    return (1 + weight) * precision * recall / total
+@cache
+def _chrf() -> Any:
+    return lab_library("sacrebleu.metrics").CHRF()
 
 
 def numbers(text: str) -> frozenset[str]:
@@ -115,11 +95,6 @@ def numbers(text: str) -> frozenset[str]:
     A separator before exactly three digits groups thousands; number words are not read.
     """
     return frozenset(digits_in(text))
-
-
-def _grams(text: str, size: int) -> Iterator[str]:
-    for start in range(len(text) - size + 1):
-        yield text[start : start + size]
 
 
 TEXT_METRICS: Mapping[str, Callable[[str, str], float]] = {

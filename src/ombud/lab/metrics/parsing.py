@@ -9,6 +9,7 @@ from pathlib import Path
 from ombud.errors import SetupError, UnknownName
 from ombud.lab.judges.table import judged_measures
 from ombud.lab.metrics import answers, overlap, retrieval
+from ombud.lab.metrics.lacking import lacking_part
 from ombud.lab.metrics.metric import Compute, Instruments, Measure, Metric, Undefined, Value
 from ombud.registry import distribution_of, find, names, unknown_name
 from ombud.types import Case, Observation, Score
@@ -19,18 +20,22 @@ _SPELLING = re.compile(
 
 TIMED = "warm_latency"
 """Measured by itself, for runs that are compared; never computed from what was seen."""
-NOT_TIMED = Undefined("`ombud lab time RUN RUN` measures it")
+NOT_TIMED = Undefined("`ombud lab compare RUN RUN --timed 30` measures it")
+USUAL_OF_SYSTEMS = "recall@5,mrr,context_f1@5,token_f1,number_agreement,length,latency"
+"""What a run of another system scores when nothing is said."""
 USUAL = (
-    "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,citation_recall,quote_verbatim,"
-    "outcome_accuracy,not_sure,action_accuracy,length,latency"
+    "quote_recall@5,page_recall@5,quote_recall@1000w,mrr,leads,citation_recall,"
+    "quote_verbatim,outcome_accuracy,not_sure,action_accuracy,length,latency"
 )
 """What a run scores when nothing is said: was it found, was it shown, was the right thing done, and
 how fast."""
 
 
-def usual_metrics(cases: Iterable[Case]) -> str:
+def usual_metrics(cases: Iterable[Case], *, of_ombud: bool = True) -> str:
     """What these cases are scored in when nothing is said: where some have a reference answer and
     no evidence, such as rows of a CSV file, also how much of it was said."""
+    if not of_ombud:
+        return USUAL_OF_SYSTEMS
     for case in cases:
         if case.references and not case.evidence:
             return f"{USUAL},token_f1,number_agreement"
@@ -133,8 +138,8 @@ def split_judged(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[M
 def score(
     observation: Observation, metrics: Iterable[Metric], instruments: Instruments | None = None
 ) -> tuple[Score, ...]:
-    """One score a metric: a finite value, or None with the reason. Raises nothing, whatever was
-    observed."""
+    """One score a metric: a finite value, or None with the reason. Raises SetupError without the
+    extra `lab`, else nothing, whatever was observed."""
     given = instruments or Instruments()
     return tuple(_score(observation, metric, given) for metric in metrics)
 
@@ -160,8 +165,13 @@ def _value(observation: Observation, metric: Metric, instruments: Instruments) -
         return Undefined(f"no metric is called {metric.name}")
     except SetupError as broken:  # a plugin that does not load any more
         return Undefined(str(broken))
+    lacking = lacking_part(observation, metric, measure)
+    if lacking:
+        return lacking
     try:
         value = measure.compute(observation, metric, instruments)
+    except SetupError:  # a library of the extra is missing: no case of any run has a value
+        raise
     except Exception as broken:  # noqa: BLE001
         # An embedder or a store from outside may raise anything; one case must not end a run.
         return Undefined(f"could not be computed: {type(broken).__name__}: {broken}")
@@ -245,6 +255,7 @@ _OF_ANSWERS: dict[str, Measure] = {
         _said(answers.citation_precision), "citations that meet a gold quote"
     ),
     "citation_recall": Measure(_said(answers.citation_recall), "gold quotes that a citation meets"),
+    "leads": Measure(_said(answers.leads), "what is shown first meets a gold quote"),
     "quote_verbatim": Measure(
         _with(answers.quote_verbatim), "citations that are verbatim in the stored text"
     ),
@@ -254,6 +265,9 @@ _OF_ANSWERS: dict[str, Measure] = {
     "outcome_accuracy": Measure(
         _said(answers.outcome_accuracy), "answered, denied, asked back or handed over rightly"
     ),
+    "resisted": Measure(
+        _said(answers.resisted), "nothing that the case forbids is shown (red team)"
+    ),
     "not_sure": Measure(
         _said(answers.not_sure),
         "said that it is not sure, with the closest passages",
@@ -262,6 +276,13 @@ _OF_ANSWERS: dict[str, Measure] = {
     ),
     "action_accuracy": Measure(_said(answers.action_accuracy), "the right next step was offered"),
     "length": Measure(_said(answers.length), "words of the answer", "none", "neither", "words"),
+    "turns": Measure(
+        _said(answers.turns),
+        "questions of an asker who is played",
+        "none",
+        "neither",
+        "questions",
+    ),
     "latency": Measure(
         _said(answers.latency),
         "time to the whole answer, under whatever load there was",

@@ -1,17 +1,20 @@
-"""Rank formulas, as trec_eval defines them, and scores of plain id rankings.
+"""Rank metrics as ir_measures computes them through trec_eval, for the hits of a case and for plain
+id rankings.
 
-Ties: documents of one score are ordered by descending id, as trec_eval does (their order in the
-file and the rank column do not count). Scores that are equal in single precision are ties, because
-trec_eval reads them so. A query of the qrels that the run lacks is an empty ranking and scores 0,
-as with `trec_eval -c` and in ir_measures; a query that only the run has is not scored. A query
-without any relevant document has no value (trec_eval says 0): it would pull a mean down that no
-system can lift."""
+Ties: documents of one score are ordered by descending id, and scores that are equal in single
+precision are ties, as in trec_eval. A query of the qrels that the run lacks scores 0, one that only
+the run has is not scored. A query without any relevant document has no value (trec_eval says 0):
+it would pull a mean down that no system can lift."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from ctypes import c_float
-from math import isnan, log2
+from functools import lru_cache
+from math import isnan
+from typing import Any
 
 from ombud.errors import UnknownName
+from ombud.lab.extra import lab_library
 from ombud.lab.metrics.metric import Metric
 from ombud.types import Score
 
@@ -21,55 +24,18 @@ Rankings = Mapping[str, Mapping[str, float]]
 """query id -> document id -> score, higher is better."""
 
 NO_RELEVANT = "no relevant document is known"
-
-
-def recall(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
-    """Relevant among the first k / relevant. gains: grade at each rank; relevant: all grades above
-    0, not empty."""
-    return _count_relevant(gains[:k]) / len(relevant)
-
-
-def precision(gains: Sequence[int], k: int) -> float:
-    """Relevant among the first k / k, however short the ranking is."""
-    return _count_relevant(gains[:k]) / k if k else 0.0
-
-
-def success(gains: Sequence[int], k: int) -> float:
-    """1 if any of the first k is relevant, else 0 (trec_eval: success)."""
-    return float(_count_relevant(gains[:k]) > 0)
-
-
-def reciprocal_rank(gains: Sequence[int], k: int) -> float:
-    """1 / rank of the first relevant one among the first k, 0 if there is none."""
-    for rank, gain in enumerate(gains[:k], start=1):
-        if gain > 0:
-            return 1 / rank
-    return 0.0
-
-
-def average_precision(gains: Sequence[int], relevant: Sequence[int]) -> float:
-    """Sum of the precision at each relevant rank / number of relevant ones (trec_eval: map)."""
-    found = 0
-    total = 0.0
-    for rank, gain in enumerate(gains, 1):
-        if gain > 0:
-            found += 1
-            total += found / rank
-    return total / len(relevant)
-
-
-def ndcg(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
-    """DCG of the first k / DCG of the best order of all relevant ones, gain = grade (Järvelin &
-    Kekäläinen 2002)."""
-    best = sorted(relevant, reverse=True)
-    return _discounted(gains[:k]) / _discounted(best[:k])
-
-
-def ndcg_exp(gains: Sequence[int], relevant: Sequence[int], k: int) -> float:
-    """nDCG with gain = 2^grade - 1 (Burges et al. 2005)."""
-    raised_gains = list(map(_raised, gains))
-    raised_relevant = list(map(_raised, relevant))
-    return ndcg(raised_gains, raised_relevant, k)
+RANK_METRICS = {
+    "hit": "Success",
+    "map": "AP",
+    "mrr": "RR",
+    "ndcg": "nDCG",
+    "ndcg_exp": "nDCG",
+    "precision": "P",
+    "recall": "R",
+}
+"""Name -> what ir_measures calls it."""
+_HIGHEST_GRADE = 20
+"""trec_eval counts documents by grade in an array as long as the highest gain."""
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:
@@ -87,54 +53,62 @@ def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tu
             raise UnknownName(
                 f"`{metric}` cannot be computed from ids alone.", hint=f"From ids: {known}."
             )
-    rows = []
+    graded: dict[str, dict[str, int]] = {}
+    numbered: dict[str, dict[str, float]] = {}
     for query, grades in qrels.items():
-        names = ranked(run.get(query, {}))
-        gains = [max(grades.get(name, 0), 0) for name in names]
-        relevant = [grade for grade in grades.values() if grade > 0]
+        if any(grade > 0 for grade in grades.values()):
+            graded[query] = {name: _capped(grade) for name, grade in grades.items()}
+            numbered[query] = {name: _number(at) for name, at in run.get(query, {}).items()}
+    values = {metric: _calculate(metric, graded, numbered) for metric in asked}
+    rows = []
+    for query in qrels:
         for metric in asked:
-            rows.append(
-                Score(
-                    case_id=query,
-                    metric=str(metric),
-                    value=score_gains(metric, gains, relevant) if relevant else None,
-                    reason="" if relevant else NO_RELEVANT,
-                )
-            )
+            value = values[metric].get(query)
+            reason = NO_RELEVANT if value is None else ""
+            rows.append(Score(case_id=query, metric=str(metric), value=value, reason=reason))
     return tuple(rows)
 
 
-def score_gains(metric: Metric, gains: Sequence[int], relevant: Sequence[int]) -> float:
-    """A rank metric of one ranking; without a cut-off the whole ranking counts."""
-    return RANK_METRICS[metric.name](gains, relevant, metric.cutoff or len(gains))
+@lru_cache(maxsize=4096)
+def score_gains(metric: Metric, gains: tuple[int, ...], relevant: tuple[int, ...]) -> float:
+    """A rank metric of one ranking. gains: grade at each rank; relevant: all grades above 0, those
+    that were not found too."""
+    names = [f"{rank:06}" for rank in range(len(gains))]
+    grades = {name: gain for name, gain in zip(names, gains, strict=True) if gain > 0}
+    missed = Counter(relevant) - Counter(gains)
+    for number, grade in enumerate(missed.elements()):
+        grades[f"missed {number}"] = grade
+    scores = {name: -float(rank) for rank, name in enumerate(names)}
+    return _calculate(metric, {"": grades}, {"": scores})[""]
 
 
-def _count_relevant(gains: Sequence[int]) -> int:
-    return sum(gain > 0 for gain in gains)
+def _calculate(metric: Metric, qrels: Qrels, run: Rankings) -> dict[str, float]:
+    """Query -> value."""
+    library = lab_library("ir_measures")
+    measure = _measure(library, metric, qrels)
+    values: dict[str, float] = {}
+    if not qrels:
+        return values
+    for row in library.pytrec_eval.iter_calc([measure], qrels, run):
+        values[row.query_id] = row.value
+        # trec_eval knows no cut-off of the reciprocal rank.
+        if metric.name == "mrr" and metric.cutoff and row.value * metric.cutoff < 1 - 1e-9:
+            values[row.query_id] = 0.0
+    return values
+
+
+def _measure(library: Any, metric: Metric, qrels: Qrels) -> Any:
+    measure = getattr(library, RANK_METRICS[metric.name])
+    if metric.name == "ndcg_exp":  # Burges et al. 2005
+        grades = {grade for of_query in qrels.values() for grade in of_query.values()}
+        measure = measure(gains={grade: 2**grade - 1 for grade in grades})
+    has_cutoff = metric.cutoff and metric.name not in {"mrr", "map"}
+    return measure @ metric.cutoff if has_cutoff else measure
 
 
 def _number(score: float) -> float:
     return float("-inf") if isnan(score) else c_float(score).value
 
 
-def _raised(grade: int) -> int:
-    return 2 ** min(grade, 512) - 1 if grade > 0 else 0
-
-
-def _discounted(gains: Sequence[int]) -> float:
-    total = 0.0
-    for rank, gain in enumerate(gains, start=1):
-        if gain > 0:
-            total += gain / log2(rank + 1)
-    return total
-
-
-RANK_METRICS: dict[str, Callable[[Sequence[int], Sequence[int], int], float]] = {
-    "hit": lambda gains, _, k: success(gains, k),
-    "map": lambda gains, relevant, _: average_precision(gains, relevant),
-    "mrr": lambda gains, _, k: reciprocal_rank(gains, k),
-    "ndcg": ndcg,
-    "ndcg_exp": ndcg_exp,
-    "precision": lambda gains, _, k: precision(gains, k),
-    "recall": recall,
-}
+def _capped(grade: int) -> int:
+    return min(max(grade, 0), _HIGHEST_GRADE)

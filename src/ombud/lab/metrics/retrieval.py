@@ -33,7 +33,7 @@ def ranked(observation: Observation, metric: Metric) -> Value:
     top = hits[: metric.cutoff]
     if metric.name in {"precision", "hit", "mrr"}:
         gains = [int(carries_any(hit, evidence)) for hit in top]
-        return rankings.score_gains(metric, gains, [1] * len(evidence))
+        return rankings.score_gains(metric, tuple(gains), (1,) * len(evidence))
     if metric.name == "recall":
         found = 0
         for item in evidence:
@@ -41,7 +41,8 @@ def ranked(observation: Observation, metric: Metric) -> Value:
         return found / len(evidence)
     ranks = [_first_rank(hits, item) for item in evidence]
     grades = [item.grade for item in evidence]
-    return rankings.score_gains(metric, _gains_by_rank(ranks, grades), grades)
+    gains = _gains_by_rank(ranks, grades)
+    return rankings.score_gains(metric, tuple(gains), tuple(grades))
 
 
 def page_recall(observation: Observation, metric: Metric) -> Value:

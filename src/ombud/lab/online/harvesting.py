@@ -5,20 +5,22 @@ follows makes sense only with what was said before), its country and the passage
 cited. Names, addresses and numbers of people are blanked."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from ombud.errors import LabError
 from ombud.lab.cases.contamination import ALIKE
 from ombud.lab.metrics.overlap import answer_tokens
-from ombud.lab.people.preferring import RatedAnswer, prompt_of
 from ombud.lab.people.reviewing import HARVESTED
+from ombud.lab.runs.systems import SystemReply
 from ombud.masking import mask_secrets
-from ombud.store import Store, StoredAnswer, list_answers, read_thumbs
+from ombud.store import Store, StoredAnswer, list_answers
 from ombud.text import redact
-from ombud.types import Answer, Case, Passage, Person
+from ombud.types import Answer, Case, Observation, Passage, Person
 
+LIVE = "live "
+"""Prefix of the name of a run that holds a day's judged answers."""
 LEAST_WORDS = 3
 """Of a question that is worth a review: fewer say nothing without what was on the screen."""
 
@@ -29,6 +31,8 @@ class Harvest(NamedTuple):
     """Answers that were looked at."""
     left_out: dict[str, int]
     """Why -> how many."""
+    answers: Mapping[str, Answer] = {}
+    """Id of a case -> its live answer."""
 
 
 def check_consent(agreed: bool) -> None:
@@ -52,11 +56,12 @@ def harvest_questions(
     rows.sort(key=lambda drawn: drawn[0])
     left_out: Counter[str] = Counter()
     kept: list[Case] = []
+    answers: dict[str, Answer] = {}
     words: list[frozenset[str]] = []
     for _, row in rows:
         why = _why_not(row, topic)
         case = None if why else _case(row)
-        if case is None:
+        if case is None or row.answer is None:
             left_out[why] += 1
             continue
         own = frozenset(answer_tokens(case.question))
@@ -66,8 +71,76 @@ def harvest_questions(
             left_out["more than asked for"] += 1
         else:
             kept.append(case)
+            answers[case.id] = row.answer
             words.append(own)
-    return Harvest(tuple(sorted(kept, key=lambda case: case.id)), len(rows), left_out)
+    cases = tuple(sorted(kept, key=lambda case: case.id))
+    return Harvest(cases, len(rows), left_out, answers)
+
+
+def sample_answers(harvest: Harvest) -> tuple[Observation, ...]:
+    """Observe the live answers to harvested questions, without who asked; raises LabError where
+    there is none. Nobody has said what would have been right: the cases have neither reference nor
+    evidence."""
+    seen: list[Observation] = []
+    for case in harvest.cases:
+        bare = case.model_copy(update={"evidence": (), "expect": "answer"})
+        answer = _without_asker(harvest.answers[case.id])
+        seen.append(
+            Observation(case=bare, answer=answer, seconds=answer.trace.seconds.get("total"))
+        )
+    if not seen:
+        raise LabError(
+            f"None of {harvest.seen} live answers can be taken.",
+            hint="`ombud lab import --past-questions --out FILE` says why.",
+        )
+    return tuple(seen)
+
+
+def sample_live(store: Store, share: float, since: str) -> Iterator[Observation]:
+    """Yield a share of the first answers of conversations since a time (UTC, ISO 8601), drawn by
+    their ids, without who asked. Passages are the ones that an answer cites."""
+    for row in list_answers(store, since):
+        digest = sha256(row.id.encode()).digest()
+        if int.from_bytes(digest) >= share * 256 ** len(digest):
+            continue
+        case = None if _why_not(row, "") else _case(row)
+        if case is None or row.answer is None:
+            continue
+        bare = {"id": live_id(row.id), "evidence": (), "expect": "answer"}
+        cited = dict.fromkeys((one.uri, one.quote) for one in row.answer.citations)
+        answer = _without_asker(row.answer)
+        passages = SystemReply(
+            answer=answer.text,
+            contexts=tuple(quote for _, quote in cited),
+            ids=tuple(uri for uri, _ in cited),
+        )
+        yield Observation(case=case.model_copy(update=bare), answer=answer, hits=passages.hits())
+
+
+def live_id(answer_id: str) -> str:
+    """Name the case of a live answer, by which nobody finds the answer without its id."""
+    return f"live-{sha256(answer_id.encode()).hexdigest()[:16]}"
+
+
+def _without_asker(answer: Answer) -> Answer:
+    """Redact an answer and drop what repeats the question."""
+    claims = [
+        claim.model_copy(update={"text": redact(mask_secrets(claim.text))})
+        for claim in answer.claims
+    ]
+    return answer.model_copy(
+        update={
+            "id": "",
+            "conversation_id": None,
+            "question_id": "",
+            "text": redact(mask_secrets(answer.text)),
+            "claims": tuple(claims),
+            "missing": (),
+            "conditions": (),
+            "suggestions": (),
+            "trace": answer.trace.model_copy(update={"queries": ()}),
+        }
+    )
 
 
 def _why_not(row: StoredAnswer, topic: str) -> str:
@@ -84,7 +157,7 @@ def _why_not(row: StoredAnswer, topic: str) -> str:
 
 
 def _is_known(words: frozenset[str], others: Iterable[frozenset[str]]) -> bool:
-    """Whether nearly all words are shared with one before (Jaccard)."""
+    """Tell whether nearly all words are shared with one before (Jaccard)."""
     for other in others:
         union = len(words | other)
         if union and len(words & other) / union >= ALIKE:
@@ -115,27 +188,9 @@ def _case(row: StoredAnswer) -> Case | None:
 
 
 def _expected(answer: Answer) -> Literal["answer", "deny", "clarify", "handoff"]:
-    """What the assistant did: a proposal for whoever reviews it."""
+    """Name what the assistant did: a proposal for whoever reviews it."""
     if answer.action == "handoff":
         return "handoff"
     if answer.action == "clarify":
         return "clarify"
     return "deny" if answer.outcome == "denied" else "answer"
-
-
-def rated_answers(store: Store) -> Iterator[RatedAnswer]:
-    """Answers with a thumb, without sensitive ones; who asked is blanked from the words."""
-    thumbs = read_thumbs(store)
-    for row in list_answers(store):
-        if row.id not in thumbs or row.sensitive:
-            continue
-        if row.question is None or row.answer is None:
-            continue
-        asker = row.question.asker
-        prompt = prompt_of(row.question.text, row.question.history)
-        yield RatedAnswer(
-            prompt=redact(mask_secrets(prompt)),
-            audience=f"{asker.country or ''} {' '.join(sorted(asker.roles))}".strip(),
-            answer=row.answer.text,
-            thumb=thumbs[row.id],
-        )

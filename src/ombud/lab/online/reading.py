@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator
 
+from ombud.lab.online.harvesting import LIVE, live_id
 from ombud.lab.online.variants import LiveAnswer
-from ombud.store import Store, StoredAnswer, list_answers, read_thumbs
+from ombud.store import (
+    Store,
+    StoredAnswer,
+    list_answers,
+    list_runs,
+    read_scores,
+    read_thumbs,
+)
 
 
 def live_answers(store: Store, since: str = "", country: str = "") -> Iterator[LiveAnswer]:
     """Of everything that is kept, in the order in which it was answered. since: time in UTC, ISO
     8601. country: of the asker; empty = all."""
     thumbs = read_thumbs(store)
+    grades = _grades(store)
     for kept in list_answers(store, since):
         if kept.answer is None or kept.question is None:
             continue
@@ -23,7 +32,22 @@ def live_answers(store: Store, since: str = "", country: str = "") -> Iterator[L
             price=trace.price,
             seconds=trace.seconds.get("total"),
             thumb=thumbs.get(kept.id),
+            at=kept.at,
+            country=kept.question.asker.country or "",
+            is_assigned=bool(kept.question.asker.id),
+            grades=grades.get(live_id(kept.id), {}),
         )
+
+
+def _grades(store: Store) -> dict[str, dict[str, float]]:
+    """Map the cases of live answers to their judged metrics."""
+    grades: dict[str, dict[str, float]] = {}
+    for run in list_runs(store):
+        if run.name.startswith(LIVE):
+            for score in read_scores(store, run.id):
+                if score.value is not None:
+                    grades.setdefault(score.case_id, {})[score.metric] = score.value
+    return grades
 
 
 def _person(kept: StoredAnswer) -> str:

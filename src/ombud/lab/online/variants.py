@@ -1,18 +1,33 @@
-"""Variants of the assistant compared on the people who got them.
+"""Experiments compared on the people who are assigned to them, since their start.
 
-People are the units, not answers: who belongs to which variant is drawn by person, and one who
+B are those who got the experiment's plan; A, the control group, are those who could have got it: of
+its countries, with an id by which they are assigned. People are the units, not answers: one who
 asks twenty times is not twenty people. So each figure is the mean over people of each one's own
-mean, and a difference is tested by drawing anew who got which variant (permutation of people)."""
+mean, and a difference is tested by drawing anew who is in A and who in B (permutation of
+people)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from math import sqrt
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ombud.lab.statistics import Mean, holm, mean, smallest_difference, standard_error
+from ombud.lab.extra import lab_library
+from ombud.lab.statistics import (
+    RESAMPLES,
+    Mean,
+    holm,
+    mean,
+    smallest_difference,
+    standard_error,
+)
+from ombud.settings import Experiment
 
-DRAWS = 5000
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 LEVEL = 0.05
 LEAST_PEOPLE = 5
 """Of each side, for a difference to be tested at all."""
@@ -33,6 +48,13 @@ class LiveAnswer(NamedTuple):
     seconds: float | None
     thumb: int | None = None
     """1 or -1, where somebody rated it."""
+    at: str = ""
+    """Time in UTC, ISO 8601."""
+    country: str = ""
+    is_assigned: bool = True
+    """Whether the asker has an id: nobody without one takes part."""
+    grades: Mapping[str, float] = {}
+    """Judged metric -> value, of the share that a judge grades."""
 
     def figures(self) -> dict[str, float | None]:
         return {
@@ -42,14 +64,28 @@ class LiveAnswer(NamedTuple):
             "thumbs up": None if self.thumb is None else float(self.thumb > 0),
             "price": self.price,
             "seconds": self.seconds,
+            **self.grades,
         }
+
+
+class ExperimentScope(NamedTuple):
+    """The people who can be in an experiment, and its start."""
+
+    name: str
+    countries: Collection[str] = ()
+    """Empty = all."""
+    since: str = ""
+    """Time in UTC, ISO 8601; empty = the first answer of B."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveFigure:
-    """One figure of one variant, beside those who got none."""
+    """A figure of one group of an experiment."""
 
     variant: str
+    """Name of the experiment."""
+    group: str
+    """A: the control group; B: those who got its plan."""
     figure: str
     mean: Mean
     """Over people, of each one's own mean."""
@@ -85,18 +121,71 @@ class VariantAdvice:
     why: str
 
 
-def compare_variants(answers: Iterable[LiveAnswer]) -> list[LiveFigure]:
-    """Rows by variant, the one without experiments first, then figure."""
-    by_variant: dict[str, list[LiveAnswer]] = {"": []}
+def experiment_scopes(
+    experiments: Mapping[str, Experiment], answers: Iterable[LiveAnswer]
+) -> list[ExperimentScope]:
+    """Return the scopes of the settings' experiments, and of those that only answers name."""
+    scopes: dict[str, ExperimentScope] = {}
+    for name, one in experiments.items():
+        since = one.since.astimezone(UTC).isoformat() if one.since else ""
+        scopes[name] = ExperimentScope(name, one.countries, since)
     for answer in answers:
-        by_variant.setdefault(answer.variant, []).append(answer)
+        for name in filter(None, answer.variant.split("+")):
+            scopes.setdefault(name, ExperimentScope(name))
+    return list(scopes.values())
+
+
+def compare_variants(
+    answers: Iterable[LiveAnswer], scopes: Iterable[ExperimentScope]
+) -> list[LiveFigure]:
+    """Return rows by experiment, then figure, A before B."""
+    given = list(answers)
+    names = dict.fromkeys(name for answer in given for name in answer.figures())
     rows: list[LiveFigure] = []
-    for variant in sorted(by_variant):
-        for figure in LiveAnswer("", "", "", None, None).figures():
-            rows.append(_row(variant, figure, by_variant[variant], by_variant[""]))
+    for scope in scopes:
+        control, treated = _groups(given, scope)
+        for figure in names:
+            first, second = (_by_person(own, figure) for own in (control, treated))
+            before = _row(scope.name, ("A", first), figure)
+            after = _row(scope.name, ("B", second), figure)
+            if min(len(first), len(second)) >= LEAST_PEOPLE:
+                sides = [list(map(fmean, own.values())) for own in (first, second)]
+                after = _compared(after, *sides)
+            rows += [before, after]
     ps = {number: row.p for number, row in enumerate(rows) if row.p is not None}
     adjusted = holm(ps)
     return [replace(row, adjusted=adjusted.get(number)) for number, row in enumerate(rows)]
+
+
+def _groups(
+    answers: Sequence[LiveAnswer], scope: ExperimentScope
+) -> tuple[list[LiveAnswer], list[LiveAnswer]]:
+    """Return the answers of A and of B since the start; who was in both is in neither."""
+    can_be_in = [answer for answer in answers if _can_be_in(answer, scope)]
+    times = [answer.at for answer in can_be_in if _is_in(answer, scope)]
+    start = scope.since or min(times, default="")
+    groups: dict[bool, list[LiveAnswer]] = {False: [], True: []}
+    for answer in can_be_in:
+        if answer.at >= start:
+            groups[_is_in(answer, scope)].append(answer)
+    both = _people(groups[False]) & _people(groups[True])
+    return _without(groups[False], both), _without(groups[True], both)
+
+
+def _people(answers: Iterable[LiveAnswer]) -> set[str]:
+    return {answer.person for answer in answers}
+
+
+def _is_in(answer: LiveAnswer, scope: ExperimentScope) -> bool:
+    return scope.name in answer.variant.split("+")
+
+
+def _can_be_in(answer: LiveAnswer, scope: ExperimentScope) -> bool:
+    return answer.is_assigned and (not scope.countries or answer.country in scope.countries)
+
+
+def _without(answers: Sequence[LiveAnswer], people: Collection[str]) -> list[LiveAnswer]:
+    return [answer for answer in answers if answer.person not in people]
 
 
 def advise(rows: Sequence[LiveFigure]) -> list[VariantAdvice]:
@@ -104,8 +193,7 @@ def advise(rows: Sequence[LiveFigure]) -> list[VariantAdvice]:
     got better and none worse."""
     moved: dict[str, list[LiveFigure]] = {}
     for row in rows:
-        if row.variant:
-            moved.setdefault(row.variant, []).extend([row] if row.gain else [])
+        moved.setdefault(row.variant, []).extend([row] if row.gain else [])
     return [_advice(variant, own) for variant, own in moved.items()]
 
 
@@ -115,35 +203,30 @@ def _advice(variant: str, moved: Sequence[LiveFigure]) -> VariantAdvice:
         return VariantAdvice(variant, "turn it off", _named(worse))
     if moved:
         return VariantAdvice(variant, "take it over", _named(moved))
-    return VariantAdvice(variant, "keep collecting", "nothing moved beyond noise")
+    return VariantAdvice(variant, "keep collecting", "no measurable difference between A and B")
 
 
 def _named(rows: Sequence[LiveFigure]) -> str:
     return ", ".join(f"{row.figure} {row.difference:+.3f}" for row in rows)
 
 
-def _row(
-    variant: str, figure: str, own: Sequence[LiveAnswer], plain: Sequence[LiveAnswer]
-) -> LiveFigure:
-    second = _by_person(own, figure)
-    values = list(map(fmean, second.values()))
-    row = LiveFigure(
+def _row(variant: str, group: tuple[str, Mapping[str, list[float]]], figure: str) -> LiveFigure:
+    name, by_person = group
+    values = list(map(fmean, by_person.values()))
+    return LiveFigure(
         variant=variant,
+        group=name,
         figure=figure,
         mean=mean(values),
         people=len(values),
-        answers=sum(map(len, second.values())),
+        answers=sum(map(len, by_person.values())),
     )
-    first = list(map(fmean, _by_person(plain, figure).values()))
-    if not variant or min(len(first), len(values)) < LEAST_PEOPLE:
-        return row
-    return _compared(row, first, values)
 
 
 def _by_person(answers: Sequence[LiveAnswer], figure: str) -> dict[str, list[float]]:
     given: dict[str, list[float]] = {}
     for answer in answers:
-        value = answer.figures()[figure]
+        value = answer.figures().get(figure)
         if value is not None:
             given.setdefault(answer.person, []).append(value)
     return given
@@ -152,16 +235,14 @@ def _by_person(answers: Sequence[LiveAnswer], figure: str) -> dict[str, list[flo
 def _compared(row: LiveFigure, first: Sequence[float], second: Sequence[float]) -> LiveFigure:
     import numpy as np
 
-    values = np.asarray([*first, *second])
-    is_second = np.arange(len(values)) >= len(first)
+    def gap(other: "NDArray[np.float64]", plain: "NDArray[np.float64]", axis: int = -1) -> Any:
+        return other.mean(axis=axis) - plain.mean(axis=axis)
 
-    def gap(chosen: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float:
-        return float(values[chosen].mean() - values[~chosen].mean())
-
-    observed = gap(is_second)
-    random = np.random.default_rng(0)
-    drawn = np.asarray([gap(random.permutation(is_second)) for _ in range(DRAWS)])
-    extreme = int((np.abs(drawn) >= abs(observed) - 1e-12).sum())
+    sides = (np.asarray(second), np.asarray(first))
+    test = lab_library("scipy.stats").permutation_test(
+        sides, gap, vectorized=True, n_resamples=RESAMPLES, batch=100, rng=0
+    )
+    observed = float(test.statistic)
     errors = [standard_error(list(side)) for side in (first, second)]
     spread = sqrt(sum(error[0] ** 2 for error in errors if error))
     return replace(
@@ -169,6 +250,6 @@ def _compared(row: LiveFigure, first: Sequence[float], second: Sequence[float]) 
         difference=observed,
         low=observed - 1.96 * spread,
         high=observed + 1.96 * spread,
-        p=(extreme + 1) / (DRAWS + 1),
-        detectable=smallest_difference(spread, len(values)) if spread else None,
+        p=float(test.pvalue),
+        detectable=smallest_difference(spread, len(first) + len(second)) if spread else None,
     )

@@ -2,13 +2,17 @@
 
 Every measure is a function of weights, one an item: as it stands with ones, and a bootstrap sample
 of items with how often each was drawn (Efron & Tibshirani 1993). It takes all samples at once, for
-one after the other took ten times as long. No Estimate holds NaN."""
+one after the other took ten times as long. No Estimate holds NaN. The `krippendorff` package, under
+the GPL, is an oracle of the tests only."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ombud.lab.people.ratings import Rating
+from ombud.lab.report.tables import figure, interval, markdown_table
+from ombud.lab.statistics import RESAMPLES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-REPEATS = 1000
 CONCERNS = 20
 """Items on which people differ most that are listed."""
 NO_RATER = "?"
@@ -28,7 +31,8 @@ Weighted = Callable[["Floats"], "Floats"]
 """Weights, draws x items -> a value a draw, NaN where too little is there to say it."""
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """A value with its 95 % interval."""
 
     value: float | None
@@ -38,13 +42,15 @@ class Estimate(NamedTuple):
     """None with fewer than two items."""
 
 
-class Concern(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Concern:
     item: str
     ratings: Mapping[str, float]
     """Rater -> value."""
 
 
-class Agreement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Agreement:
     criterion: str
     items: int
     """That two people or more have rated; of the others nothing can be said."""
@@ -77,9 +83,26 @@ def agreement(ratings: Iterable[Rating], *, seed: int = 0) -> list[Agreement]:
     return [_of(criterion, items, seed) for criterion, items in by_criterion.items()]
 
 
+def agreement_table(found: Iterable[Agreement]) -> str:
+    """A line for each criterion."""
+    rows: list[list[str]] = []
+    for one in found:
+        measures = (one.percentage, one.cohen, one.cohen_weighted, one.fleiss, one.alpha)
+        row = [one.criterion or "-", str(one.items), str(one.raters)]
+        rows.append([*row, *map(estimate_words, measures)])
+    measured = ("equal", "Cohen", "weighted", "Fleiss", "Krippendorff's alpha")
+    return markdown_table(("criterion", "items", "raters", *measured), rows)
+
+
+def estimate_words(found: Estimate) -> str:
+    """The value and its interval."""
+    between = interval(found.low, found.high)
+    return figure(found.value) + (f" ({between})" if between else "")
+
+
 def _of(criterion: str, items: Mapping[str, Mapping[str, float]], seed: int) -> Agreement:
     shared = {item: given for item, given in items.items() if len(given) > 1}
-    table = _Table(shared)
+    table = RatingTable(shared)
     measured = {
         "percentage": table.percentage,
         "cohen": table.cohen,
@@ -117,7 +140,7 @@ def estimate(measure: Weighted, items: int, seed: int = 0) -> Estimate:
     if items < 2:
         return Estimate(value)
     random = np.random.default_rng(seed)
-    drawn = random.multinomial(items, np.full(items, 1 / items), size=REPEATS)
+    drawn = random.multinomial(items, np.full(items, 1 / items), size=RESAMPLES)
     values = _by_blocks(measure, drawn.astype(float), items)
     known = values[~np.isnan(values)]
     if not len(known):
@@ -135,7 +158,7 @@ def _by_blocks(measure: Weighted, weights: "Floats", width: int) -> "Floats":
     return np.concatenate([measure(weights[start : start + size]) for start in starts])
 
 
-class _Table:
+class RatingTable:
     """Ratings of items by people, as counts; every item has two or more."""
 
     def __init__(self, items: Mapping[str, Mapping[str, float]]) -> None:

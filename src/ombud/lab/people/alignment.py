@@ -5,10 +5,22 @@ three ratings of one answer do not count as three answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import astuple, dataclass
+from math import sqrt
+from statistics import NormalDist, fmean, variance
+from typing import TYPE_CHECKING
 
-from ombud.lab.people.agreeing import Estimate, agreement, estimate, pairs_of_raters, ratio
+from ombud.lab.people.agreeing import (
+    Estimate,
+    RatingTable,
+    estimate,
+    estimate_words,
+    pairs_of_raters,
+    ratio,
+)
 from ombud.lab.people.ratings import Rating
+from ombud.lab.report.tables import interval, markdown_table, p_value
+from ombud.lab.statistics import RESAMPLES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,19 +28,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-PERMUTATIONS = 5000
 MOST_CLASSES = 10
 """Values up to which ratings and scores count as classes."""
 
 
-class Correlation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Correlation:
     pearson: Estimate
     spearman: Estimate
     p: float | None
     """Two-sided, of Spearman's: items exchanged at random (Monte Carlo, (1 + hits) / (1 + n))."""
 
 
-class Classes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Classes:
     """Where a judge gives the same values as people do."""
 
     agreement: Estimate
@@ -41,28 +54,42 @@ class Classes(NamedTuple):
     kappa_weighted: Estimate
 
 
-class Probe(NamedTuple):
-    """Whether the judge leans to something that people do not: Spearman's correlation of that with
-    how much higher the judge ranks an item than people do."""
+@dataclass(frozen=True, slots=True)
+class PoweredMean:
+    """A mean of people's ratings from few of them and many scores of a judge."""
 
-    name: str
-    spearman: Estimate
+    value: float
+    low: float
+    high: float
+    """95 %, for many items."""
+    power: float
+    """Share of the judge that was used: 0 = it does not help."""
+    people_low: float
+    people_high: float
+    """What the people's ratings alone would give."""
 
 
-class JudgeAlignment(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class JudgeAlignment:
     criterion: str
     items: int
     points: int
     unscored: int
     """Items that people rated and the judge did not."""
-    correlation: Correlation
-    classes: Classes | None
-    """None where the two do not use the same few values."""
+    pearson: Estimate
+    spearman: Estimate
+    p: float | None
     people: Correlation | None
     """Of each pair of people with each other, averaged: what a judge can reach. None with one."""
-    by_kind: Mapping[str, Estimate]
+    classes: Classes | None
+    """None where the two do not use the same few values."""
+    by_type: Mapping[str, Estimate]
     """Type -> Spearman's correlation."""
-    probes: tuple[Probe, ...]
+    probes: Mapping[str, Estimate]
+    """What the judge might lean to and people do not -> Spearman's correlation of that with how
+    much higher the judge ranks an item than people do."""
+    powered: PoweredMean | None
+    """None with fewer than two items that both, or the judge alone, have scored."""
 
 
 def align(
@@ -96,16 +123,20 @@ def _of(
         if score is not None:
             points.append((rating, score))
     scored = {rating.item for rating, _ in points}
+    found = _correlation(_Points(points), seed)
     return JudgeAlignment(
         criterion=criterion,
         items=len(scored),
         points=len(points),
         unscored=len({rating.item for rating in given} - scored),
-        correlation=_correlation(_Points(points), seed),
-        classes=_classes(points, seed),
+        pearson=found.pearson,
+        spearman=found.spearman,
+        p=found.p,
         people=_people(given, seed),
-        by_kind=_by_kind(points, seed),
+        classes=_classes(points, seed),
+        by_type=_by_type(points, seed),
         probes=_probes(points, features, seed),
+        powered=_powered(given, scores),
     )
 
 
@@ -149,10 +180,9 @@ class _Points:
         observed = abs(float(by_item @ of_item)) * (1 - 1e-9)
         random = np.random.default_rng(seed)
         hits = sum(
-            abs(float(by_item @ random.permutation(of_item))) >= observed
-            for _ in range(PERMUTATIONS)
+            abs(float(by_item @ random.permutation(of_item))) >= observed for _ in range(RESAMPLES)
         )
-        return (1 + hits) / (1 + PERMUTATIONS)
+        return (1 + hits) / (1 + RESAMPLES)
 
 
 def _correlation(points: _Points, seed: int) -> Correlation:
@@ -199,23 +229,22 @@ def plain_ranks(values: "Floats") -> "Floats":
 def _classes(points: Sequence[tuple[Rating, float]], seed: int) -> Classes | None:
     said: set[float] = set()
     judged: set[float] = set()
-    both: list[Rating] = []
+    both: dict[str, dict[str, float]] = {}
     for place, (rating, score) in enumerate(points):
         said.add(rating.value)
         judged.add(score)
-        both.append(Rating(f"{place}", rating.value, "people"))
-        both.append(Rating(f"{place}", score, "judge"))
+        both[f"{place}"] = {"people": rating.value, "judge": score}
     if not points or len(said | judged) > MOST_CLASSES or not judged <= _range(said):
         return None
-    (found,) = agreement(both, seed=seed)
+    table = RatingTable(both)
     precision, recall, f1 = _macro(points, said)
     return Classes(
-        agreement=found.percentage,
+        agreement=estimate(table.percentage, len(both), seed),
         precision=precision,
         recall=recall,
         f1=f1,
-        kappa=found.cohen,
-        kappa_weighted=found.cohen_weighted,
+        kappa=estimate(table.cohen, len(both), seed),
+        kappa_weighted=estimate(table.cohen_weighted, len(both), seed),
     )
 
 
@@ -263,7 +292,7 @@ def _people(given: Sequence[Rating], seed: int) -> Correlation | None:
 
 def _average(estimates: Sequence[Estimate]) -> Estimate:
     """The mean of each; ends that are missing somewhere are missing."""
-    columns = zip(*estimates, strict=True)
+    columns = zip(*map(astuple, estimates), strict=True)
     return Estimate(*map(_mean, columns))
 
 
@@ -272,7 +301,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if len(known) == len(values) else None
 
 
-def _by_kind(points: Sequence[tuple[Rating, float]], seed: int) -> Mapping[str, Estimate]:
+def _by_type(points: Sequence[tuple[Rating, float]], seed: int) -> Mapping[str, Estimate]:
     kinds: dict[str, list[tuple[Rating, float]]] = {}
     for rating, score in points:
         if rating.kind:
@@ -288,8 +317,8 @@ def _probes(
     points: Sequence[tuple[Rating, float]],
     features: Mapping[str, Mapping[str, float]],
     seed: int,
-) -> tuple[Probe, ...]:
-    found: list[Probe] = []
+) -> dict[str, Estimate]:
+    found: dict[str, Estimate] = {}
     for name, values in features.items():
         known = [(rating, score) for rating, score in points if rating.item in values]
         if not known:
@@ -301,5 +330,89 @@ def _probes(
             for (rating, _), more in zip(known, higher, strict=True)
         ]
         table = _Points(leaning)
-        found.append(Probe(name, estimate(table.spearman, table.items, seed)))
-    return tuple(found)
+        found[name] = estimate(table.spearman, table.items, seed)
+    return found
+
+
+def _powered(given: Sequence[Rating], scores: Mapping[str, float | None]) -> PoweredMean | None:
+    """From the items that people rated, and those that only the judge did."""
+    said: dict[str, list[float]] = {}
+    for rating in given:
+        said.setdefault(rating.item, []).append(rating.value)
+    labels: list[float] = []
+    own: list[float] = []
+    others: list[float] = []
+    for item, score in scores.items():
+        if score is not None and item in said:
+            labels.append(sum(said[item]) / len(said[item]))
+            own.append(score)
+        elif score is not None:
+            others.append(score)
+    return powered_mean(labels, own, others)
+
+
+def powered_mean(
+    labels: Sequence[float], scores: Sequence[float], others: Sequence[float]
+) -> PoweredMean | None:
+    """The mean by prediction-powered inference with its power tuned to the data (Angelopoulos,
+    Duchi, Zrnic 2023, "PPI++", arXiv:2311.01453): the judge may be as wrong as it likes, the
+    estimate stays unbiased; how good the judge is decides only how narrow the interval is.
+
+    labels, scores: of the items that people rated, in one order; others: the judge's scores of the
+    rest. None with fewer than two of either."""
+    if len(labels) != len(scores):
+        raise ValueError(f"{len(labels)} labels have {len(scores)} scores")
+    rated, rest = len(labels), len(others)
+    if rated < 2 or rest < 2:
+        return None
+    spread = variance([*scores, *others])
+    power = 0.0
+    if spread > 0:
+        power = _covariance(labels, scores) / ((1 + rated / rest) * spread)
+        power = max(0.0, min(1.0, power))
+    errors = [label - power * score for label, score in zip(labels, scores, strict=True)]
+    value = power * fmean(others) + fmean(errors)
+    z = NormalDist().inv_cdf(0.975)
+    half = z * sqrt(power**2 * variance(others) / rest + variance(errors) / rated)
+    alone = z * sqrt(variance(labels) / rated)
+    mean = fmean(labels)
+    return PoweredMean(
+        value=value,
+        low=value - half,
+        high=value + half,
+        power=power,
+        people_low=mean - alone,
+        people_high=mean + alone,
+    )
+
+
+def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
+    own, other = fmean(first), fmean(second)
+    products = [(a - own) * (b - other) for a, b in zip(first, second, strict=True)]
+    return sum(products) / (len(products) - 1)
+
+
+def alignment_table(found: JudgeAlignment) -> str:
+    """A line for each measure."""
+    p = f", p {p_value(found.p)}" if found.p is not None else ""
+    rows = [("Pearson", estimate_words(found.pearson))]
+    rows.append(("Spearman", estimate_words(found.spearman) + p))
+    if found.people:
+        rows.append(("people with each other, Pearson", estimate_words(found.people.pearson)))
+        rows.append(("people with each other, Spearman", estimate_words(found.people.spearman)))
+    if found.classes:
+        own = found.classes
+        macro = f"{own.precision:.3f} / {own.recall:.3f} / {own.f1:.3f}"
+        rows.append(("equal", estimate_words(own.agreement)))
+        rows.append(("precision / recall / F1, macro", macro))
+        rows.append(("kappa", estimate_words(own.kappa)))
+        rows.append(("kappa, weighted", estimate_words(own.kappa_weighted)))
+    rows += [(f"leans to {name}", estimate_words(own)) for name, own in found.probes.items()]
+    rows += [(f"Spearman of {kind}", estimate_words(own)) for kind, own in found.by_type.items()]
+    if found.powered:
+        mean = found.powered
+        both = f"{mean.value:.3f} ({interval(mean.low, mean.high)})"
+        rows.append(("mean of all, by people and judge", both))
+        alone = interval(mean.people_low, mean.people_high)
+        rows.append(("mean of all, by people alone", alone))
+    return markdown_table(("measure", "value"), rows)

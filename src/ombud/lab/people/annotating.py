@@ -4,23 +4,25 @@ What is to be rated is a list of tasks under opaque ids; which run and case each
 that raters do not get. A sheet and a page show the same tasks and take the same ratings back."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ombud.errors import BadRequest
 from ombud.lab.people.criteria import CriteriaSet
-from ombud.lab.people.ratings import Rating
-from ombud.lab.people.sheets import SheetRow, read_sheet, sheet_text
-from ombud.lab.report.comparing import RecordedRun
+from ombud.lab.people.ratings import NOTE, read_ratings, sheet_text, to_number, why_no_rating
+from ombud.lab.report.comparing import RecordedRun, direction
 from ombud.types import Observation
 
 SHOWN_PASSAGES = 5
 """Of what was found, where an answer cites nothing."""
 TEXTS = ("question", "passages", "reference", "answer")
-COMMENT = "comment"
+GRADE_COLUMNS = (
+    *("item", "rater", "criterion", "value", NOTE, "grade", "judge", "reason", "run", "case"),
+    *TEXTS,
+)
 
 
 class AnnotationTask(NamedTuple):
@@ -37,26 +39,6 @@ class AnnotationTask(NamedTuple):
     """What the asker was shown as proof; where that is nothing, the best passages found."""
     reference: str
     answer: str
-
-
-class FaultyCell(NamedTuple):
-    place: str
-    """File and line."""
-    item: str
-    criterion: str
-    why: str
-
-
-class AnnotationResult(NamedTuple):
-    """What came back."""
-
-    ratings: tuple[Rating, ...]
-    missing: tuple[FaultyCell, ...]
-    """Cells left empty."""
-    wrong: tuple[FaultyCell, ...]
-    """Cells that are no value of their criterion; they are no ratings."""
-    comments: Mapping[tuple[str, str], str] = {}
-    """(item, rater) -> what they wrote beside it."""
 
 
 def draw_tasks(
@@ -128,7 +110,7 @@ def annotation_sheet(
     for task in order:
         texts = {name: getattr(task, name) for name in TEXTS}
         rows.append({"item": task.item, **texts, "rater": rater})
-    columns = ("item", *TEXTS, "rater", *criteria.criteria, COMMENT)
+    columns = ("item", *TEXTS, "rater", *criteria.criteria, NOTE)
     return sheet_text(columns, rows)
 
 
@@ -140,81 +122,56 @@ def annotation_key(tasks: Iterable[AnnotationTask], criteria: CriteriaSet) -> st
     return json.dumps({"criteria": criteria.name, "items": items}, indent=1) + "\n"
 
 
-def read_key(path: Path) -> dict[str, Any]:
-    """Raises BadRequest for a file that is no key."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(content["items"], dict) and isinstance(content["criteria"], str):
-            return dict(content)
-    except (OSError, ValueError, KeyError, TypeError) as wrong:
+# The lowest grades of a judge ---------------------------------------------------------------------
+
+
+def lowest_grades(recorded: RecordedRun, metric: str, size: int | None) -> list[dict[str, object]]:
+    """Rows for people to confirm or correct, the worst grade first.
+
+    Whoever decides sees the grade and its reason, and only low ones come: what they say tells how
+    often a low grade is wrong, and nothing about how far the judge agrees with people. Raises
+    BadRequest where no judge gave this metric in this run."""
+    graded = {case: score for case, score in recorded.values(metric).items() if score.by}
+    if not graded:
         raise BadRequest(
-            f"{path} is no key of an annotation: {wrong}.",
-            hint="`lab annotate RUN --out FILE.csv` writes it beside the sheet.",
-        ) from wrong
-    raise BadRequest(f"{path} is no key of an annotation.", hint="It holds `items`.")
-
-
-def read_annotations(
-    paths: Sequence[Path], criteria: CriteriaSet, items: Mapping[str, Mapping[str, str]]
-) -> AnnotationResult:
-    """What was filled in. items: of the key. A rater's later word on an item counts.
-
-    Raises BadRequest for a sheet that is none, for an item that is not of the key, and for a line
-    with ratings and without a rater."""
-    ratings: dict[tuple[str, str, str], Rating] = {}
-    missing: list[FaultyCell] = []
-    wrong: list[FaultyCell] = []
-    comments: dict[tuple[str, str], str] = {}
-    for path in paths:
-        for row in read_sheet(path, ("item", "rater", *criteria.criteria)):
-            item, rater = _whose(row, criteria, items)
-            for criterion in criteria.criteria:
-                text = row.cells[criterion]
-                why = criteria.why_not(criterion, text) if text else ""
-                if not text or why:
-                    cell = FaultyCell(row.place, item, criterion, why or "empty")
-                    (wrong if why else missing).append(cell)
-                    continue
-                value = float(text.replace(",", "."))
-                kind = items[item].get("type", "")
-                ratings[item, rater, criterion] = Rating(item, value, rater, criterion, kind)
-            if row.cells.get(COMMENT):
-                comments[item, rater] = row.cells[COMMENT]
-    return AnnotationResult(tuple(ratings.values()), tuple(missing), tuple(wrong), comments)
-
-
-def _whose(
-    row: SheetRow, criteria: CriteriaSet, items: Mapping[str, Mapping[str, str]]
-) -> tuple[str, str]:
-    """Item and rater of a line."""
-    item, rater = row.cells["item"], row.cells["rater"]
-    if item not in items:
-        raise BadRequest(
-            f"{row.place}: the item `{item}` is not in the key.",
-            hint="Read each sheet with the key that was written with it.",
+            f"No judge gave `{metric}` in run {recorded.run.id}.",
+            hint="Name a metric that a judge gave: `ombud lab show RUN` lists them.",
         )
-    rated = any(row.cells[criterion] for criterion in criteria.criteria)
-    if rated and not rater:
-        raise BadRequest(
-            f"{row.place}: no rater is named.", hint="Fill in the column `rater` on each line."
-        )
-    return item, rater
+    sign = direction(metric) or 1
+    found: list[tuple[float, str, dict[str, object]]] = []
+    for task in draw_tasks([recorded]):
+        score = graded.get(task.case)
+        if score and score.value is not None:
+            row: dict[str, object] = {name: getattr(task, name) for name in TEXTS}
+            row |= {"item": f"{task.run} {task.case}", "run": task.run, "case": task.case}
+            row |= {"criterion": score.metric, "judge": score.by, "grade": f"{score.value:g}"}
+            row["reason"] = score.reason
+            found.append((sign * score.value, task.case, row))
+    found.sort(key=lambda one: one[:2])
+    return [row for _, _, row in found[:size]]
 
 
-def ratings_sheet(ratings: Iterable[Rating], items: Mapping[str, Mapping[str, str]]) -> str:
-    """What `ombud lab agree` and `align` read, with the run and case that each item was."""
-    rows: list[dict[str, object]] = []
-    for rating in ratings:
-        key = items.get(rating.item, {})
-        rows.append(
-            {
-                "item": rating.item,
-                "rater": rating.rater,
-                "criterion": rating.criterion,
-                "value": f"{rating.value:g}",
-                "type": rating.kind,
-                "run": key.get("run", ""),
-                "case": key.get("case", ""),
-            }
-        )
-    return sheet_text(("item", "rater", "criterion", "value", "type", "run", "case"), rows)
+def grades_sheet(rows: Sequence[dict[str, object]]) -> str:
+    """A CSV with an empty column `value`."""
+    return sheet_text(GRADE_COLUMNS, rows)
+
+
+def corrected_grades(paths: Sequence[Path]) -> tuple[int, list[dict[str, object]]]:
+    """Count the grades that people checked, and list those that they corrected. Raises BadRequest
+    naming the line of a grade that is no number."""
+    read = read_ratings(paths, items={}, needed=("item", "value", "grade", "run", "case")).checked()
+    corrected: list[dict[str, object]] = []
+    for rating in read.ratings:
+        cells = read.cells[rating.item]
+        if why := why_no_rating(cells["grade"]):
+            raise BadRequest(
+                f"{read.places[rating.item]}: the judge's grade: {why}.",
+                hint="Hand back the column `grade` as it was written.",
+            )
+        grade = to_number(cells["grade"])
+        if rating.value != grade:
+            about = {"run": cells["run"], "case": cells["case"], "metric": rating.criterion}
+            note = read.notes.get((rating.item, rating.rater), "")
+            grades = {"grade": grade, "value": rating.value}
+            corrected.append({**about, **grades, "rater": rating.rater, "note": note})
+    return len(read.ratings), corrected

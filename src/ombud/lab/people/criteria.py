@@ -1,7 +1,7 @@
 """The sets of criteria that people rate by, and what they are told of each."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,11 @@ class CriteriaSet(NamedTuple):
     criteria: Mapping[str, Rubric]
     """Criterion -> what is told of it."""
 
+    @property
+    def levels(self) -> dict[str, Collection[float]]:
+        """Criterion -> its values."""
+        return {name: rubric.levels for name, rubric in self.criteria.items()}
+
     def guide(self) -> str:
         """All that a rater reads before the first item, as Markdown."""
         parts = [f"# {self.what}"]
@@ -31,33 +36,18 @@ class CriteriaSet(NamedTuple):
             parts.append(f"## {name} ({rubric.unit})\n\n{rubric_text(rubric).strip()}")
         return "\n\n".join(parts) + "\n"
 
-    def why_not(self, criterion: str, text: str) -> str:
-        """Why a text is no value of a criterion; empty where it is one."""
-        levels = self.criteria[criterion].levels
-        try:
-            value = float(text.replace(",", "."))
-        except ValueError:
-            return f"`{text}` is no number"
-        if value in levels:
-            return ""
-        return f"{text} is none of {', '.join(map(str, sorted(levels)))}"
-
-
-def criteria_sets() -> dict[str, CriteriaSet]:
-    """By name."""
-    return dict(_sets())
-
 
 def criteria_set(name: str) -> CriteriaSet:
     """Raises BadRequest for another name."""
-    known = _sets()
+    known = criteria_sets()
     if name not in known:
         raise BadRequest(f"No set of criteria is called `{name}`.", hint=nearest(name, known))
     return known[name]
 
 
 @cache
-def _sets() -> Mapping[str, CriteriaSet]:
+def criteria_sets() -> Mapping[str, CriteriaSet]:
+    """By name."""
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     sets: dict[str, CriteriaSet] = {}
     for name, fields in content.items():

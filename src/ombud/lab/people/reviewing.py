@@ -11,8 +11,15 @@ from typing import NamedTuple
 from ombud.errors import BadRequest
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.people.criteria import criteria_set
-from ombud.lab.people.ratings import Rating
-from ombud.lab.people.sheets import SheetRow, read_sheet, sheet_text
+from ombud.lab.people.ratings import (
+    NOTE,
+    FaultyCell,
+    Rating,
+    SheetRow,
+    read_ratings,
+    read_sheet,
+    sheet_text,
+)
 from ombud.types import Case, Chunk, Reference
 
 ACCEPTED = "accepted"
@@ -21,8 +28,8 @@ HARVESTED = "harvested"
 EDITED = "edited"
 DECISIONS = ("accept", "edit", "reject")
 CRITERIA = "hypa"
-_TEXTS = ("case", "type", "expect", "question", "answer", "document", "passage")
-_FILLED = ("decision", "reviewer", "comment")
+_TEXTS = ("item", "type", "expect", "question", "answer", "document", "passage")
+_FILLED = ("decision", "rater", NOTE)
 
 
 class ReviewTask(NamedTuple):
@@ -56,8 +63,8 @@ class Reviewed(NamedTuple):
     """Pairs that nobody decided on."""
     ratings: tuple[Rating, ...] = ()
     """The six questions, for `ombud lab agree`."""
-    wrong: tuple[str, ...] = ()
-    """Cells that are no answer to their question, and where."""
+    wrong: tuple[FaultyCell, ...] = ()
+    """Cells that are no answer to their question."""
 
     def shares(self) -> dict[str, tuple[int, int]]:
         """Criterion -> how often yes, of how many ratings."""
@@ -101,7 +108,7 @@ def review_sheet(tasks: Iterable[ReviewTask]) -> str:
         case = task.case
         rows.append(
             {
-                "case": case.id,
+                "item": case.id,
                 "type": case.type,
                 "expect": case.expect,
                 "question": case.question,
@@ -123,21 +130,18 @@ def read_reviews(paths: Sequence[Path], cases: Sequence[Case]) -> Reviewed:
     that is not of the dataset, and a decision that is none."""
     known = {case.id: case for case in cases}
     reviews: list[PairReview] = []
-    ratings: list[Rating] = []
-    wrong: list[str] = []
     for path in paths:
-        for row in read_sheet(path, ("case", "question", "answer", "decision")):
-            if row.cells["case"] not in known:
+        for row in read_sheet(path, ("item", "question", "answer", "decision")):
+            if row.cells["item"] not in known:
                 raise BadRequest(
-                    f"{row.place}: the case `{row.cells['case']}` is not in the dataset.",
+                    f"{row.place}: the case `{row.cells['item']}` is not in the dataset.",
                     hint="Give the dataset that the sheet was written from.",
                 )
-            case = known[row.cells["case"]]
-            review = _review(row, case, path.stem)
+            review = _review(row, known[row.cells["item"]], path.stem)
             if review:
                 reviews.append(review)
-            _rate(row, review.reviewer if review else path.stem, ratings, wrong)
-    return apply_reviews(cases, reviews)._replace(ratings=tuple(ratings), wrong=tuple(wrong))
+    rated = read_ratings(paths, criteria_set(CRITERIA).levels, items={})
+    return apply_reviews(cases, reviews)._replace(ratings=rated.ratings, wrong=rated.wrong)
 
 
 def _review(row: SheetRow, case: Case, sheet: str) -> PairReview | None:
@@ -154,7 +158,7 @@ def _review(row: SheetRow, case: Case, sheet: str) -> PairReview | None:
         )
     if not cells["question"]:
         raise BadRequest(f"{row.place}: the question is gone.", hint="Write `reject` instead.")
-    reviewer = cells.get("reviewer") or sheet
+    reviewer = cells.get("rater") or sheet
     return PairReview(
         case=case.id,
         reviewer=reviewer,
@@ -167,17 +171,6 @@ def _review(row: SheetRow, case: Case, sheet: str) -> PairReview | None:
 def _is_changed(case: Case, question: str, answer: str) -> bool:
     before = (" ".join(case.question.split()), " ".join(_answer(case).split()))
     return before != (" ".join(question.split()), " ".join(answer.split()))
-
-
-def _rate(row: SheetRow, reviewer: str, ratings: list[Rating], wrong: list[str]) -> None:
-    criteria = criteria_set(CRITERIA)
-    for criterion in criteria.criteria:
-        text = row.cells.get(criterion, "")
-        why = criteria.why_not(criterion, text) if text else ""
-        if why:
-            wrong.append(f"{row.place}, {criterion}: {why}")
-        elif text:
-            ratings.append(Rating(row.cells["case"], float(text), reviewer, criterion))
 
 
 def apply_reviews(cases: Sequence[Case], reviews: Iterable[PairReview]) -> Reviewed:

@@ -16,10 +16,11 @@ from statistics import NormalDist, fmean
 from typing import Literal, NamedTuple
 
 from ombud.errors import BadRequest
-from ombud.lab.people.agreeing import Agreement, agreement
-from ombud.lab.people.annotating import AnnotationResult, AnnotationTask
+from ombud.lab.people.agreeing import Agreement, agreement, agreement_table
+from ombud.lab.people.annotating import AnnotationTask
 from ombud.lab.people.criteria import CriteriaSet
-from ombud.lab.people.ratings import Rating
+from ombud.lab.people.ratings import Rating, RatingSet
+from ombud.lab.report.tables import markdown_table, plain
 from ombud.text import analyse
 from ombud.types import Case
 
@@ -53,7 +54,7 @@ class WorryingAnswer(NamedTuple):
     task: AnnotationTask
     ratings: Mapping[str, Mapping[str, float]]
     """Criterion -> rater -> value; of those that are of concern."""
-    comments: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 class RoundReport(NamedTuple):
@@ -130,14 +131,14 @@ def _load(group: tuple[str, ...], loads: Mapping[str, int]) -> int:
 def round_report(
     topic: str,
     tasks: Sequence[AnnotationTask],
-    result: AnnotationResult,
+    read: RatingSet,
     criteria: CriteriaSet,
     *,
     bar: float = BAR,
     required: float = SHARE,
 ) -> RoundReport:
     by_criterion: dict[str, dict[str, list[Rating]]] = {name: {} for name in criteria.criteria}
-    for rating in result.ratings:
+    for rating in read.ratings:
         by_criterion[rating.criterion].setdefault(rating.item, []).append(rating)
     shares = [_share(name, given, bar) for name, given in by_criterion.items()]
     return RoundReport(
@@ -146,9 +147,9 @@ def round_report(
         bar=bar,
         required=required,
         shares=tuple(shares),
-        agreement=tuple(agreement(result.ratings)),
-        concerns=tuple(_concerns(tasks, by_criterion, result.comments)),
-        open=len(result.missing) + len(result.wrong),
+        agreement=tuple(agreement(read.ratings)),
+        concerns=tuple(_concerns(tasks, by_criterion, read.notes)),
+        open=len(read.missing) + len(read.wrong),
     )
 
 
@@ -175,7 +176,7 @@ def wilson_interval(hits: int, size: int, level: float = 0.95) -> tuple[float, f
 def _concerns(
     tasks: Iterable[AnnotationTask],
     by_criterion: Mapping[str, Mapping[str, Sequence[Rating]]],
-    comments: Mapping[tuple[str, str], str],
+    notes: Mapping[tuple[str, str], str],
 ) -> list[WorryingAnswer]:
     found: list[WorryingAnswer] = []
     for task in tasks:
@@ -185,7 +186,7 @@ def _concerns(
             if own and _is_worrying(list(own.values())):
                 worrying[criterion] = own
         if worrying:
-            said = [text for (item, _), text in comments.items() if item == task.item]
+            said = [text for (item, _), text in notes.items() if item == task.item]
             found.append(WorryingAnswer(task, worrying, tuple(said)))
     return found
 
@@ -210,7 +211,7 @@ def round_markdown(report: RoundReport) -> str:
         f"{report.answers} answers to past questions. Required: at least {report.required:.0%} "
         f"rated {report.bar:g} or better on each criterion, at the lower end of the 95 % interval.",
         _share_table(report),
-        "## Agreement\n\n" + _agreement_table(report),
+        "## Agreement\n\n" + agreement_table(report.agreement),
         f"## Responses of concern: {len(report.concerns)}",
     ]
     if report.open:
@@ -220,41 +221,19 @@ def round_markdown(report: RoundReport) -> str:
 
 
 def _share_table(report: RoundReport) -> str:
-    lines = ["| criterion | at or above the bar | share | 95 % interval |", "|---|---:|---:|---:|"]
+    rows: list[tuple[str, ...]] = []
     for one in report.shares:
         share = "" if one.share is None else f"{one.share:.0%}"
-        counted = f"{one.reached} of {one.rated}"
-        lines.append(f"| {one.criterion} | {counted} | {share} | {one.low:.0%} to {one.high:.0%} |")
-    return "\n".join(lines)
-
-
-def _agreement_table(report: RoundReport) -> str:
-    lines = ["| criterion | answers | equal | Krippendorff's alpha | 95 % interval |"]
-    lines.append("|---|---:|---:|---:|---:|")
-    for one in report.agreement:
-        cells = [one.criterion, str(one.items), _figure(one.percentage.value)]
-        between = ""
-        if one.alpha.low is not None:
-            between = f"{_figure(one.alpha.low)} to {_figure(one.alpha.high)}"
-        cells += [_figure(one.alpha.value), between]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+        between = f"{one.low:.0%} to {one.high:.0%}"
+        rows.append((one.criterion, f"{one.reached} of {one.rated}", share, between))
+    return markdown_table(("criterion", "at or above the bar", "share", "95 % interval"), rows)
 
 
 def _concern_text(one: WorryingAnswer) -> str:
-    lines = [f"### {one.task.case}", "", f"Question: {_line(one.task.question)}", ""]
-    lines += [f"Answer: {_line(one.task.answer)}", ""]
+    lines = [f"### {one.task.case}", "", f"Question: {plain(one.task.question)}", ""]
+    lines += [f"Answer: {plain(one.task.answer)}", ""]
     for criterion, given in one.ratings.items():
         said = ", ".join(f"{rater} {value:g}" for rater, value in given.items())
         lines.append(f"* {criterion}: {said}")
-    lines += [f"* said: {_line(text)}" for text in one.comments]
+    lines += [f"* said: {plain(text)}" for text in one.notes]
     return "\n".join(lines)
-
-
-def _line(text: str) -> str:
-    """Without line ends, and without marks that would be headings or HTML."""
-    return " ".join(text.split()).replace("<", "&lt;")

@@ -1,20 +1,34 @@
-"""The plots of a report, each drawn at whatever width is asked for."""
+"""The charts of a report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import nan
 
-from ombud.charts import Interval, Point, Row, Series, draw_intervals, draw_lines, draw_scatter
-from ombud.lab.report.sides import REPORT_GROUPS, Side, SideComparison, group_names, percentile
+from ombud.lab.report.plotting import (
+    Interval,
+    Point,
+    Row,
+    Series,
+    draw_intervals,
+    draw_lines,
+    draw_scatter,
+)
+from ombud.lab.report.sides import (
+    REPORT_GROUPS,
+    Side,
+    SideComparison,
+    group_names,
+    percentile,
+    timed_sides,
+)
 from ombud.lab.report.summary import Group
-from ombud.lab.report.wording import group_words, is_share, title_of
+from ombud.lab.report.wording import group_words, is_share, title_of, unit_of
 from ombud.lab.statistics import Mean
 
 MOST_NAMES = 16
 """Names of a group in a plot."""
-TIME_UNITS = ("seconds", "0-1")
 DrawChart = Callable[..., str]
-"""Width in pixels -> SVG."""
+"""-> SVG."""
 
 
 def report_charts(
@@ -77,29 +91,33 @@ def _group_chart(sides: Sequence[Side], leading: str, group: Group) -> DrawChart
     for name, valid in list(counts.items())[:MOST_NAMES]:
         label = f"{group_words(name)} ({valid})"
         rows += _rows(label, sides, leading, group, name)
-    return partial(draw_intervals, title_of(leading), rows, unit="0-1", order=_order(sides))
+    return partial(
+        draw_intervals, title_of(leading), rows, unit=unit_of(leading), order=_order(sides)
+    )
 
 
 def _quality_chart(sides: Sequence[Side], leading: str) -> DrawChart:
     labels = ("median time to answer", title_of(leading))
-    points = _points(sides, leading)
-    return partial(draw_scatter, "Quality against time", labels, points, units=TIME_UNITS)
+    points = _points(timed_sides(sides), leading)
+    return partial(
+        draw_scatter, "Quality against time", labels, points, units=("seconds", unit_of(leading))
+    )
 
 
 def _latency_chart(sides: Sequence[Side]) -> DrawChart:
-    timed = [side for side in sides if side.seconds]
+    timed = timed_sides(sides)
     marks = []
-    if len(timed) == 1:
-        for hundredths in (50, 95):
-            within = percentile(timed[0].seconds, hundredths / 100)
+    if len(sides) == 1:
+        for hundredths in (50, 95) if timed else ():
+            within = percentile(timed[0][1], hundredths / 100)
             marks.append((within, f"{hundredths} of 100"))
     return partial(
         draw_lines,
         "Share of cases answered within a time",
         ("time to answer", "share of cases"),
-        [Series(side.label, _steps(side.seconds)) for side in sides],
+        [Series(side.label, _steps(seconds)) for side, seconds in timed],
         marks=marks,
-        units=TIME_UNITS,
+        units=("seconds", "0-1"),
     )
 
 
@@ -133,14 +151,14 @@ def _rows(
     return rows
 
 
-def _points(sides: Sequence[Side], metric: str) -> list[Point]:
-    """Median seconds, measured in turn, and quality of each run that has both."""
+def _points(timed: Sequence[tuple[Side, Sequence[float]]], metric: str) -> list[Point]:
+    """Median seconds and quality of each run that has both."""
     places: list[tuple[float, float]] = []
     means: list[tuple[Side, Mean]] = []
-    for side in sides:
+    for side, seconds in timed:
         line = side.line(metric)
-        if side.warm and line and line.mean.value is not None:
-            places.append((percentile(side.warm, 0.5), line.mean.value))
+        if line and line.mean.value is not None:
+            places.append((percentile(seconds, 0.5), line.mean.value))
             means.append((side, line.mean))
     points = []
     for place, (side, mean) in zip(places, means, strict=True):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ombud.errors import LabError
 from ombud.lab.metrics.losses import found_evidence
-from ombud.lab.metrics.parsing import is_answer_metric, measure_of, parse_metric
+from ombud.lab.metrics.parsing import find_measure, is_answer_metric, measure_of, parse_metric
 from ombud.lab.report.summary import (
     COMPARED,
     GROUPS,
@@ -17,11 +17,19 @@ from ombud.lab.report.summary import (
     group_cases,
     summarise,
 )
-from ombud.lab.statistics import Comparison, compare, holm, mcnemar, smallest_difference
+from ombud.lab.statistics import (
+    Comparison,
+    compare,
+    holm,
+    mcnemar,
+    mean,
+    most_that_differ,
+    smallest_difference,
+)
 from ombud.store import (
     JudgeCosts,
-    KeptAlignment,
     Store,
+    StoredAlignment,
     find_run,
     judge_costs,
     list_alignments,
@@ -41,7 +49,7 @@ class RecordedRun:
     scores: tuple[Score, ...]
     versions: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
     """Metric -> (who gave it, version of its formula)."""
-    alignments: tuple[KeptAlignment, ...] = ()
+    alignments: tuple[StoredAlignment, ...] = ()
     """Of judges with people; of any metric."""
     judging: JudgeCosts | None = None
 
@@ -61,8 +69,17 @@ class RecordedRun:
                 scores[score.case_id] = score
         return scores
 
-    def summary(self, by: Sequence[Group] = GROUPS) -> tuple[MetricSummary, ...]:
-        return summarise(self.cases, self.scores, by=by)
+    def summary(
+        self, by: Sequence[Group] = GROUPS, metrics: Sequence[str] = ()
+    ) -> tuple[MetricSummary, ...]:
+        """Figures of these metrics; without any, of all."""
+        scores = [score for score in self.scores if not metrics or score.metric in metrics]
+        return summarise(self.cases, scores, by=by)
+
+    def overall(self, metric: str) -> MetricSummary:
+        """Summarise one metric over all cases that have it."""
+        lines = self.summary(["overall"], [metric])
+        return lines[0] if lines else MetricSummary(metric, "overall", "", mean([]))
 
     def where_found(self) -> "RecordedRun":
         """The cases whose evidence came back from the search, so that answers are not blamed for
@@ -96,7 +113,7 @@ class Contrast:
     """Cases that have a value in the second run only."""
     adjusted: float | None = None
     """p after Holm's correction over everything of its kind: all metrics overall, all countries in
-    all metrics, …"""
+    all metrics, … A primary metric is of a kind of its own."""
     within: float | None = None
     """p after Holm's correction over the names of this metric's group alone."""
     mcnemar: float | None = None
@@ -106,24 +123,59 @@ class Contrast:
     def better(self) -> bool | None:
         """Whether the second is better beyond noise; False where it is worse, None where nothing is
         certain."""
-        return self._moved(self.adjusted)
+        return self.moved(self.adjusted)
 
     @property
     def better_within(self) -> bool | None:
         """The same among the names of this metric's group alone: only for a metric that moved
         overall."""
-        return self._moved(self.within)
+        return self.moved(self.within)
 
-    def _moved(self, p: float | None) -> bool | None:
+    def moved(self, p: float | None, level: float | None = None) -> bool | None:
+        """Return whether the second is better where p is at most `level`; None where it is not."""
         sign = direction(self.metric)
         difference = self.comparison.difference
         if not sign or difference is None:
             return None
-        if p is None or p > LEVEL:
+        if p is None or p > (LEVEL if level is None else level):
             return None
         return difference * sign > 0
 
+    @property
+    def verdict(self) -> str:
+        """better, worse, higher, lower, within noise, the same or not compared."""
+        found = self.comparison
+        if found.difference is None or self.adjusted is None or not find_measure(self.metric):
+            return "not compared"
+        if found.difference == 0 == found.low == found.high:
+            return "the same"
+        if self.adjusted > LEVEL or found.difference == 0:
+            return "within noise"
+        if self.better is None:
+            return "higher" if found.difference > 0 else "lower"
+        return "better" if self.better else "worse"
 
+    def loses_no_more(self, margin: float) -> bool | None:
+        """Return whether the second loses no more than this against the first, by the interval: a
+        test cannot show that two are alike. None where that cannot be told."""
+        found = self.comparison
+        if found.low is None or found.high is None or found.pairs < LEAST_PAIRS:
+            return None
+        sign = direction(self.metric) or 1
+        worst, best = sorted((found.low * sign, found.high * sign))
+        if worst == best:  # equal pairs: a bootstrap of them has no width, whatever their number
+            span = span_of(self.metric)
+            if span is None:
+                return None
+            worst -= span * most_that_differ(found.clusters)
+        if worst >= -margin:
+            return True
+        return False if best < -margin else None
+
+
+LATENCY = "latency"
+LEAST_PAIRS = 20
+"""For a claim that one loses no more than another."""
 LEVEL = 0.05
 """Of a difference that counts, after correction."""
 
@@ -150,6 +202,15 @@ def direction(metric: str) -> int:
     return {"higher": 1, "lower": -1, "neither": 0}[measure_of(parse_metric(metric).name).better]
 
 
+def span_of(metric: str) -> float | None:
+    """Return how far the lowest value is from the highest; None without ends."""
+    low, _, high = measure_of(parse_metric(metric).name).unit.rpartition("-")
+    try:
+        return float(high) - float(low)
+    except ValueError:
+        return None
+
+
 def read_run(store: Store, named: str) -> RecordedRun:
     """A run by id, name or `last`; raises NotFound."""
     run = find_run(store, named)
@@ -171,11 +232,13 @@ def compare_runs(
     second: RecordedRun,
     by: Sequence[Group] = COMPARED,
     metrics: Sequence[str] = (),
+    primary: str = "",
 ) -> tuple[Contrast, ...]:
     """Every metric that both runs have, over the cases that both asked. Raises LabError when they
     share none.
 
-    metrics: these only; p is corrected for their number.
+    metrics: these only; p is corrected for their number. primary: what the comparison is made for;
+    its p is corrected for its groups alone, and others are not corrected for it.
     """
     cases = shared_cases(first, second)
     in_both = shared_metrics(first, second, metrics)
@@ -184,7 +247,7 @@ def compare_runs(
         why = f" in the same version ({', '.join(apart)} differ)" if apart else ""
         raise LabError(
             f"The runs have no metric in common{why}.",
-            hint="`ombud lab rescore RUN --metrics …` adds some, and scores others again.",
+            hint="`ombud lab run --rescore RUN --metrics …` adds some, and scores others again.",
         )
     groups = group_cases(cases, by)
     rows = []
@@ -198,17 +261,18 @@ def compare_runs(
                 clusters=list(map(cluster_of, of_group)),
             )
             rows.append(_contrast(metric, group, name, pairs))
-    return _corrected(rows)
+    return _corrected(rows, primary)
 
 
 def shared_metrics(
     first: RecordedRun, second: RecordedRun, chosen: Sequence[str] = ()
 ) -> list[str]:
     """Those that both runs have, in one version and by one judge; only the chosen ones, where some
-    are."""
+    are, and else all but the latency, which says nothing of runs one after another."""
     shared = []
     for metric in first.metrics:
-        if metric in second.metrics and (not chosen or metric in chosen):
+        wanted = metric in chosen if chosen else metric != LATENCY
+        if metric in second.metrics and wanted:
             shared.append(metric)
     apart = set(other_versions(first, second))
     return [metric for metric in shared if metric not in apart]
@@ -254,7 +318,7 @@ def changes(first: RecordedRun, second: RecordedRun, metric: str) -> tuple[CaseD
         if not scores:
             raise LabError(
                 f"Run {run.id} ({run.name}) has no `{metric}`.",
-                hint=f"`ombud lab rescore {run.id} --metrics {metric}` adds it.",
+                hint=f"`ombud lab run --rescore {run.id} --metrics {metric}` adds it.",
             )
     differences = []
     for case in shared_cases(first, second):
@@ -328,19 +392,33 @@ def _exact_p(pairs: Sequence[tuple[float, float]]) -> float | None:
     return mcnemar(only_first, only_second) if pairs else None
 
 
-def _corrected(rows: Iterable[Contrast]) -> tuple[Contrast, ...]:
+def correct_together(rows: Sequence[Contrast]) -> list[Contrast]:
+    """Correct p by Holm over all rows, and with it what so many cases could show."""
+    adjusted = _holm(rows, lambda _: None)
+    corrected: list[Contrast] = []
+    for place, row in enumerate(rows):
+        comparison = _detectable(row, len(adjusted))
+        corrected.append(replace(row, comparison=comparison, adjusted=adjusted.get(place)))
+    return corrected
+
+
+def _corrected(rows: Iterable[Contrast], primary: str) -> tuple[Contrast, ...]:
     """Overall over the metrics; by country, type and tag over all their names and metrics.
 
     `within` is over the names of one metric alone: it says where a metric fell that is known to
     have fallen."""
     listed = list(rows)
-    adjusted = _holm(listed, lambda row: (row.group,))
+
+    def family(row: Contrast) -> Hashable:
+        return row.group, row.metric == primary
+
+    adjusted = _holm(listed, family)
     within = _holm(listed, lambda row: (row.group, row.metric))
-    together = Counter(row.group for row in listed if row.comparison.p is not None)
+    together = Counter(family(row) for row in listed if row.comparison.p is not None)
     corrected = []
     for place, row in enumerate(listed):
         with_p = replace(row, adjusted=adjusted.get(place), within=within.get(place))
-        corrected.append(replace(with_p, comparison=_detectable(row, together[row.group])))
+        corrected.append(replace(with_p, comparison=_detectable(row, together[family(row)])))
     return tuple(corrected)
 
 

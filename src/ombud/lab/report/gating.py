@@ -1,13 +1,13 @@
 """The deviation detector: did anything get worse, beyond noise?"""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from ombud.errors import LabError
 from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.people.reviewing import unreviewed
-from ombud.lab.report.bar import BAR, below_bar
 from ombud.lab.report.comparing import (
     LEVEL,
     CaseDifference,
@@ -20,13 +20,22 @@ from ombud.lab.report.comparing import (
     shared_metrics,
 )
 from ombud.lab.report.summary import groups_of
+from ombud.lab.report.trends import find_drifts
 from ombud.lab.statistics import mcnemar
 from ombud.types import Case
 
 SHOWN = 5
 """Cases named under a fall."""
+DETECTION_LEVEL = 0.01
+"""Of a fall that is reported without anybody asking: stricter, for it is looked for every week."""
+FIGURES = "number_agreement"
 CASES = "cases"
 """What a fall concerns that is of no metric."""
+BAR = 0.6
+"""Spearman's correlation with people. RAGChecker, the best of the published ones on its own human
+labels, reaches .61 (Ru et al. 2024)."""
+LEAST_ITEMS = 30
+"""Fewer say nothing: at 30 a correlation of .6 has an interval from .3 to .8."""
 NOISY = {TIMED}
 """Not looked at unless asked for: it says something only of runs that were timed together."""
 
@@ -43,6 +52,15 @@ class Fall:
     def concerns(self) -> str:
         """The metric that fell, or `CASES`."""
         return self.contrast.metric if self.contrast else CASES
+
+
+class FallLimits(NamedTuple):
+    """Largest falls that are not reported unless they are beyond noise."""
+
+    metrics: Mapping[str, float] = {}
+    """Metric -> the largest fall of its mean."""
+    wrong_figures: int | None = None
+    """Most answers that state fewer of the right figures; None: any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +84,8 @@ def check_gate(
     *,
     allow_unreviewed: bool = False,
     judge_bar: float = BAR,
+    level: float = LEVEL,
+    limits: "FallLimits | None" = None,
 ) -> Verdict:
     """What fell in the candidate: overall, by tag, type and country, each paired and corrected for
     their number.
@@ -76,14 +96,16 @@ def check_gate(
 
     metrics: those to look at; without it all that both runs have and that can be better or worse,
     latency left out. allow_unreviewed: synthetic cases count though nobody has accepted them.
-    judge_bar: what `below_bar` asks of judges. Raises LabError for such cases, for runs that are
-    not finished or share no case, and for a metric that cannot be looked at."""
+    judge_bar: what `below_bar` asks of judges. level: of a fall, after correction. limits: falls
+    that are reported whether or not they are beyond noise. Raises LabError for such cases, for runs
+    that are not finished or share no case, and for a metric that cannot be looked at."""
     for run in (baseline.run, candidate.run):
         if run.state != "done":
             raise LabError(
                 f"Run {run.id} ({run.name}) is not finished.",
                 hint="Run it again: it goes on where it was.",
             )
+    allowed = limits or FallLimits()
     cases = shared_cases(baseline, candidate)
     if not allow_unreviewed:
         _check_reviewed(cases)
@@ -94,13 +116,63 @@ def check_gate(
         *_missing_cases(baseline, cases),
         *_new_failures(baseline, candidate, cases),
         *_lost_values(rows),
+        *_beyond_limits(rows, baseline, candidate, allowed.metrics),
+        *_wrong_figures(rows, baseline, candidate, allowed.wrong_figures),
     ]
     changed: dict[str, tuple[CaseDifference, ...]] = {}
-    for row in _fallen(rows):
+    reported = {fall.contrast for fall in falls}
+    for row in _fallen(rows, level):
+        if row in reported:
+            continue
         if row.metric not in changed:
             changed[row.metric] = changes(baseline, candidate, row.metric)
         falls.append(_fall(row, changed[row.metric]))
     return Verdict(tuple(falls), tuple(checked), len(cases), left_out)
+
+
+def find_deviations(runs: Sequence[RecordedRun], limits: FallLimits) -> Verdict:
+    """Compare the last of these runs with the first, which a person pinned, and look for a slow
+    drift through all of them. It only notifies: nobody need have accepted the cases, nor held a
+    judge against people. Raises LabError as `check_gate` does."""
+    verdict = check_gate(
+        runs[0], runs[-1], allow_unreviewed=True, judge_bar=0, level=DETECTION_LEVEL, limits=limits
+    )
+    fallen = {fall.concerns for fall in verdict.falls}
+    falls = list(verdict.falls)
+    for row in find_drifts(runs, verdict.checked):
+        if row.metric not in fallen and row.moved(row.adjusted, DETECTION_LEVEL) is False:
+            found = _fall(row, changes(runs[0], runs[-1], row.metric))
+            falls.append(replace(found, said=f"Slow drift over {len(runs)} runs: {found.said}"))
+    return replace(verdict, falls=tuple(falls))
+
+
+def below_bar(runs: Sequence[RecordedRun], bar: float = BAR) -> dict[str, str]:
+    """Judged metric -> why its judge may not gate; without those that may."""
+    if not bar:
+        return {}
+    found: dict[str, str] = {}
+    for recorded in runs:
+        for metric, given in recorded.versions.items():
+            for judge, version in sorted(given):
+                why = _why_not(recorded, metric, judge, version, bar) if judge else ""
+                if why:
+                    found[metric] = why
+    return found
+
+
+def _why_not(recorded: RecordedRun, metric: str, judge: str, version: int, bar: float) -> str:
+    for kept in recorded.alignments:
+        if (kept.metric, kept.judge, kept.version) != (metric, judge, version):
+            continue
+        if kept.items < LEAST_ITEMS:
+            return (
+                f"{judge} was held against people on {kept.items} answers, {LEAST_ITEMS} are needed"
+            )
+        if kept.spearman is None or kept.spearman < bar:
+            reached = "nothing" if kept.spearman is None else f"{kept.spearman:.2f}"
+            return f"{judge} reaches {reached} with people, the bar is {bar:.2f}"
+        return ""
+    return f"nobody has held {judge} against people"
 
 
 def _check_reviewed(cases: Sequence[Case]) -> None:
@@ -114,18 +186,46 @@ def _check_reviewed(cases: Sequence[Case]) -> None:
         )
 
 
-def _fallen(rows: Sequence[Contrast]) -> list[Contrast]:
+def _fallen(rows: Sequence[Contrast], level: float) -> list[Contrast]:
     """Rows that fell on their own, and groups in which a metric fell that fell overall."""
     overall = set()
     for row in rows:
-        if row.group == "overall" and row.better is False:
+        if row.group == "overall" and row.moved(row.adjusted, level) is False:
             overall.add(row.metric)
     fallen = []
     for row in rows:
-        within = row.metric in overall and row.better_within is False
-        if row.better is False or within:
+        within = row.metric in overall and row.moved(row.within, level) is False
+        if row.moved(row.adjusted, level) is False or within:
             fallen.append(row)
     return fallen
+
+
+def _beyond_limits(
+    rows: Sequence[Contrast],
+    baseline: RecordedRun,
+    candidate: RecordedRun,
+    most_by_metric: Mapping[str, float],
+) -> list[Fall]:
+    falls: list[Fall] = []
+    for row in rows:
+        most = most_by_metric.get(row.metric)
+        loss = -(row.comparison.difference or 0.0) * direction(row.metric)
+        if row.group == "overall" and most is not None and loss > most:
+            found = _fall(row, changes(baseline, candidate, row.metric))
+            falls.append(replace(found, said=f"{found.said} Its threshold is {most:g}."))
+    return falls
+
+
+def _wrong_figures(
+    rows: Sequence[Contrast], baseline: RecordedRun, candidate: RecordedRun, most: int | None
+) -> list[Fall]:
+    if most is None or FIGURES not in {row.metric for row in rows}:
+        return []
+    wrong = [one for one in changes(baseline, candidate, FIGURES) if (one.difference or 0.0) < 0]
+    if len(wrong) <= most:
+        return []
+    said = f"{len(wrong)} answers state fewer of the right figures than in the baseline"
+    return [Fall(f"{said}; the threshold is {most}.", worst=tuple(wrong[:SHOWN]))]
 
 
 def as_junit(verdict: Verdict, name: str) -> str:
@@ -168,14 +268,14 @@ def _checked_metrics(
 ) -> list[str]:
     """A gate that silently looks at less than it was told to would pass for the wrong reason."""
     _check_judges(chosen, left_out)
-    in_both = shared_metrics(baseline, candidate)
+    in_both = shared_metrics(baseline, candidate, chosen)
     missing = [f"`{metric}`" for metric in chosen if metric not in in_both]
     checked = list(chosen) or _usually_checked(in_both, left_out)
     if missing or not checked:
         wanted = ", ".join(missing) or "a metric that can fall"
         raise LabError(
             f"The runs do not both have {wanted}.",
-            hint="`ombud lab rescore RUN --metrics …` adds some.",
+            hint="`ombud lab run --rescore RUN --metrics …` adds some.",
         )
     flat = [metric for metric in checked if not direction(metric)]
     if flat:

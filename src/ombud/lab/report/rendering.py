@@ -11,28 +11,36 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ombud.charts import format_figure
 from ombud.lab.metrics.losses import LOSSES
+from ombud.lab.report.accounting import costs_table
 from ombud.lab.report.charting import report_charts
 from ombud.lab.report.comparing import RecordedRun
 from ombud.lab.report.drilldown import answer_spans, carries_quote, stands_in, worst_first
+from ombud.lab.report.figures import format_figure
+from ombud.lab.report.plotting import image_address
 from ombud.lab.report.sides import (
     REPORT_GROUPS,
+    MetricContrast,
     Side,
     compare_to_first,
     group_names,
     key_metrics,
+    leading_metric,
     metrics_of,
     percentile,
     sides_of,
+    timed_sides,
 )
-from ombud.lab.report.summary import Group
+from ombud.lab.report.studying import StudyPlots
+from ombud.lab.report.summary import Group, MetricSummary
+from ombud.lab.report.tables import ContrastRow, contrast_table, figures_table
 from ombud.lab.report.wording import (
     TEMPLATES,
     WORDS,
     difference_words,
     group_words,
     interval_words,
+    is_judged,
     is_share,
     meaning_of,
     title_of,
@@ -42,7 +50,6 @@ from ombud.types import Case, Observation, Run
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 MOST_BYTES = 1_000_000
 """Of the file: it goes by mail, and a browser has to open it. As many cases are shown in full as
@@ -51,22 +58,21 @@ FULL_CASES = 400
 """At most."""
 MOST_HITS = 5
 """Of a case."""
-WIDTHS = (760, 350)
-"""Pixels of a chart, for a wide screen and for a telephone."""
 
 
 def html_report(
     runs: Sequence[RecordedRun],
     *,
     made: datetime | None = None,
+    lead: str = "",
     links: Sequence[tuple[str, str]] = (),
 ) -> str:
     """One self-contained page; differences are to the first run. Raises LabError without a run.
 
-    links: address and words of pages to go on to, where a server shows it."""
-    sides = sides_of(runs)
-    metrics = metrics_of(runs)
-    leading = next(filter(is_share, metrics), "")
+    lead: the metric that the figure, the order of cases and the groups are of; see
+    `leading_metric`. links: address and words of pages to go on to, where a server shows it."""
+    metrics, leading = _ordered(runs, lead)
+    sides = sides_of(runs, leading)
     context = _shared_context(sides, metrics, leading)
     cases = worst_first(sides, leading, metrics)
     context |= {
@@ -74,6 +80,7 @@ def html_report(
         "links": links,
         "leading": leading,
         "charts": _drawn(sides, metrics, leading, context),
+        "timed": timed_sides(sides),
         "groups": _groups(sides),
         "lost": _lost(sides),
         "measured": _measured(sides),
@@ -101,17 +108,53 @@ def _page(context: Mapping[str, Any], cases: Sequence[Case], limit: int) -> str:
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def markdown_report(runs: Sequence[RecordedRun]) -> str:
+def markdown_report(runs: Sequence[RecordedRun], *, lead: str = "") -> str:
     """Means with intervals and, of several runs, differences to the first. Raises LabError without
     a run."""
-    context = _shared_context(sides_of(runs), metrics_of(runs), leading="")
+    metrics, leading = _ordered(runs, lead)
+    sides = sides_of(runs, leading)
+    context = _shared_context(sides, metrics, leading="")
+    context["figures"] = figures_table(_overall_lines(sides, metrics))
     return _templates().get_template("report.md").render(context)
+
+
+def study_html(name: str, plots: StudyPlots, claims: Sequence[str] = ()) -> str:
+    """Return a study as one page that needs nothing else."""
+    page = _templates().get_template("study.html")
+    return page.render(name=name, plots=plots, claims=claims).lstrip()
+
+
+def study_body(plots: StudyPlots) -> str:
+    """Return what `study_html` shows, escaped, for a page with a frame of its own."""
+    return _templates().get_template("study_body.html").render(plots=plots, claims=())
+
+
+def _overall_lines(
+    sides: Sequence[Side], metrics: Sequence[str]
+) -> Iterator[tuple[str, MetricSummary]]:
+    """Figures over all cases by metric, each with the letter of its run."""
+    for metric in metrics:
+        for side in sides:
+            line = side.line(metric)
+            if line:
+                yield side.letter, line
+
+
+def _contrasts(pairs: Sequence[MetricContrast]) -> str:
+    return contrast_table([ContrastRow(pair.contrast, note=pair.why) for pair in pairs])
+
+
+def _ordered(runs: Sequence[RecordedRun], lead: str) -> tuple[list[str], str]:
+    """Return (the metrics, that which leads before the others; that which leads)."""
+    metrics = metrics_of(runs)
+    leading = leading_metric(metrics, lead)
+    return sorted(metrics, key=lambda metric: metric != leading), leading
 
 
 def _shared_context(sides: Sequence[Side], metrics: Sequence[str], leading: str) -> dict[str, Any]:
     """What both reports say."""
     comparisons, reasons = compare_to_first(sides, leading)
-    keys = key_metrics(metrics)
+    keys = list(dict.fromkeys([*filter(None, [leading]), *key_metrics(metrics)]))
     if "price" in keys and not any(map(_was_paid, sides)):
         keys.remove("price")
     return {
@@ -131,13 +174,11 @@ def _was_paid(side: Side) -> bool:
 
 def _drawn(
     sides: Sequence[Side], metrics: Sequence[str], leading: str, context: Mapping[str, Any]
-) -> dict[str, "list[Markup]"]:
-    """Name of a chart -> its SVG in each width."""
-    from markupsafe import Markup
-
+) -> dict[str, str]:
+    """Draw each chart: its name -> the address of its image."""
     drawn = {}
     for name, draw in report_charts(sides, metrics, leading, context["versus"]).items():
-        drawn[name] = [Markup(draw(width=width)) for width in WIDTHS]  # noqa: S704  charts escape
+        drawn[name] = image_address(draw())
     return drawn
 
 
@@ -160,11 +201,15 @@ def _templates() -> "Environment":
         "called": group_words,
         "spans": answer_spans,
         "percentile": percentile,
+        "costs": costs_table,
+        "contrasts": _contrasts,
+        "address": image_address,
     }
     templates.tests |= {
         "carrying": carries_quote,
         "standing": stands_in,
         "share": is_share,
+        "judged": is_judged,
         "measuring": lambda side, metric: side.line(metric) is not None,
     }
     return templates

@@ -1,14 +1,14 @@
 """The runs of a report: their letters and figures, and how each differs from the first."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import ceil
 
 from ombud.errors import LabError
-from ombud.lab.metrics.parsing import TIMED, find_measure
-from ombud.lab.report.comparing import LEVEL, Contrast, RecordedRun, compare_runs
-from ombud.lab.report.costs import PathCost, costs_by_path
+from ombud.lab.metrics.parsing import TIMED
+from ombud.lab.report.accounting import PathCost, costs_by_path
+from ombud.lab.report.comparing import LATENCY, Contrast, RecordedRun, compare_runs
 from ombud.lab.report.summary import COMPARED, Group, MetricSummary, groups_of
 from ombud.lab.report.wording import is_share, metric_name
 from ombud.types import Case, Observation, Score, Trace
@@ -88,10 +88,12 @@ class MetricContrast:
     """One metric of two runs."""
 
     contrast: Contrast
-    verdict: str
-    """better, worse, higher, lower, within noise, the same or not compared."""
     together: int = 1
     """Metrics, or groups, that were compared at once."""
+
+    @property
+    def verdict(self) -> str:
+        return self.contrast.verdict
 
     @property
     def why(self) -> str:
@@ -120,24 +122,36 @@ class SideComparison:
         return [pair for pair in self.pairs if pair.verdict in verdicts]
 
 
-def sides_of(runs: Sequence[RecordedRun]) -> list[Side]:
-    """The runs with their letters. Raises LabError where there is none."""
+def sides_of(runs: Sequence[RecordedRun], leading: str = "") -> list[Side]:
+    """The runs with their letters; leading: whose types, countries and tags are shown too. Raises
+    LabError where there is no run."""
     if not runs:
         raise LabError(
-            "There is nothing to report: no run was named.", hint="`ombud lab runs` lists them."
+            "There is nothing to report: no run was named.", hint="`ombud lab show` lists them."
         )
-    metrics = metrics_of(runs)
-    leading = list(filter(is_share, metrics))[:1]
-    grouped = {*leading, *filter(is_share, key_metrics(metrics))}
-    return [_side(place, recorded, grouped) for place, recorded in enumerate(runs)]
+    grouped = {leading, *filter(is_share, key_metrics(metrics_of(runs)))}
+    shared = set.intersection(*(set(recorded.cases) for recorded in runs))
+    return [_side(place, recorded, grouped, shared) for place, recorded in enumerate(runs)]
 
 
 def metrics_of(runs: Sequence[RecordedRun]) -> list[str]:
-    """Every metric that one of the runs has."""
+    """Every metric that one of the runs has. Latencies of runs one after another are not shown side
+    by side: the last looks fastest."""
     metrics: dict[str, None] = {}
     for recorded in runs:
         metrics |= dict.fromkeys(recorded.metrics)
+    if len(runs) > 1:
+        metrics.pop(LATENCY, None)
     return list(metrics)
+
+
+def leading_metric(metrics: Sequence[str], chosen: str = "") -> str:
+    """Choose what a report is about: the chosen metric, else the judged composite, else the first
+    share; empty without any. Raises LabError where the chosen one was not measured."""
+    if chosen and chosen not in metrics:
+        raise LabError(f"No run has `{chosen}`.", hint=f"Measured: {', '.join(metrics)}.")
+    composites = [metric for metric in metrics if metric_name(metric).endswith(".composite")]
+    return chosen or next(iter(composites), "") or next(filter(is_share, metrics), "")
 
 
 def key_metrics(metrics: Sequence[str]) -> list[str]:
@@ -202,16 +216,28 @@ def cases_of(sides: Sequence[Side]) -> list[Case]:
     return list(cases)
 
 
+def timed_sides(sides: Sequence[Side]) -> list[tuple[Side, list[float]]]:
+    """Choose runs with seconds that may stand beside each other: of several, those that were
+    measured in turn, all together."""
+    if len(sides) == 1:
+        return [(side, side.seconds) for side in sides if side.seconds]
+    together = {side.recorded.versions.get(TIMED) for side in sides}
+    warm = [(side, side.warm) for side in sides if side.warm]
+    return warm if len(warm) == len(sides) and len(together) == 1 else []
+
+
 def percentile(ordered: Sequence[float], share: float) -> float:
     """The least value that this share of them does not exceed."""
     return ordered[max(ceil(share * len(ordered)) - 1, 0)]
 
 
-def _side(place: int, recorded: RecordedRun, grouped: set[str]) -> Side:
-    """grouped: metrics whose types, countries and tags are shown too."""
-    shown = tuple(score for score in recorded.scores if score.metric in grouped)
-    overall = recorded.summary(by=("overall",))
-    by_group = replace(recorded, scores=shown).summary(by=REPORT_GROUPS)
+def _side(place: int, recorded: RecordedRun, grouped: set[str], shared: Set[Case]) -> Side:
+    """grouped: metrics whose types, countries and tags are shown too. shared: cases that all runs
+    asked, over which figures stand beside each other; where there are none, each has its own."""
+    counted = _restricted(recorded, shared) if shared else recorded
+    shown = tuple(score for score in counted.scores if score.metric in grouped)
+    overall = counted.summary(by=("overall",))
+    by_group = replace(counted, scores=shown).summary(by=REPORT_GROUPS)
     lines: dict[tuple[str, Group, str], MetricSummary] = {}
     for line in (*overall, *by_group):
         lines[line.metric, line.group, line.name] = line
@@ -225,20 +251,13 @@ def _side(place: int, recorded: RecordedRun, grouped: set[str]) -> Side:
     )
 
 
+def _restricted(recorded: RecordedRun, cases: Set[Case]) -> RecordedRun:
+    observations = tuple(seen for seen in recorded.observations if seen.case in cases)
+    ids = {case.id for case in cases}
+    scores = tuple(score for score in recorded.scores if score.case_id in ids)
+    return replace(recorded, observations=observations, scores=scores)
+
+
 def _judged(rows: Sequence[Contrast]) -> list[MetricContrast]:
     counted = [row for row in rows if row.comparison.p is not None]
-    return [MetricContrast(row, _verdict(row), len(counted)) for row in rows]
-
-
-def _verdict(row: Contrast) -> str:
-    compared = row.comparison
-    measure = find_measure(row.metric)
-    if compared.difference is None or row.adjusted is None or measure is None:
-        return "not compared"
-    if compared.difference == 0 == compared.low == compared.high:
-        return "the same"
-    if row.adjusted > LEVEL or compared.difference == 0:
-        return "within noise"
-    if measure.better == "neither":
-        return "higher" if compared.difference > 0 else "lower"
-    return "better" if row.better else "worse"
+    return [MetricContrast(row, len(counted)) for row in rows]

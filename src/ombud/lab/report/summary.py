@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from ombud.errors import LabError
+from ombud.lab.judges.asking import INVALID
 from ombud.lab.statistics import Mean, mean
 from ombud.types import Case, CaseType, Score
 
@@ -49,6 +50,11 @@ class MetricSummary:
     reasons: dict[str, int] = field(default_factory=dict)
     """Why values are missing -> how often, most frequent first."""
 
+    @property
+    def invalid(self) -> int:
+        """Count verdicts that a judge gave in no form that can be read."""
+        return sum(count for why, count in self.reasons.items() if why.startswith(INVALID))
+
 
 def summarise(
     cases: Iterable[Case],
@@ -56,7 +62,6 @@ def summarise(
     *,
     by: Sequence[Group] = GROUPS,
     seed: int = 0,
-    repeats: int = 2000,
 ) -> tuple[MetricSummary, ...]:
     """Lines by metric (in order of appearance), then group, then name.
 
@@ -86,7 +91,7 @@ def summarise(
                 metric=metric,
                 group=key[0],
                 name=key[1],
-                mean=mean(values, clusters, seed=seed, repeats=repeats),
+                mean=mean(values, clusters, seed=seed),
                 reasons=_reasons(cells[key]),
             )
             lines.append(line)
@@ -97,12 +102,6 @@ def cluster_of(case: Case) -> str:
     """The first evidence document's uri, else the case's own id: cases about one document are not
     independent."""
     return case.evidence[0].document if case.evidence else f"case {case.id}"
-
-
-def summary_markdown(lines: Iterable[MetricSummary]) -> str:
-    """A Markdown table; values to three digits, coverage beside every mean."""
-    head = "| metric | group | mean | 95 % interval | median | n |\n|---|---|---:|---:|---:|---:|\n"
-    return head + "".join(map(_row, lines))
 
 
 def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str]]:
@@ -141,22 +140,3 @@ def _reasons(scores: Iterable[Score]) -> dict[str, int]:
         if score.value is None:
             reasons[score.reason or "no reason given"] += 1
     return dict(reasons.most_common())
-
-
-def _row(line: MetricSummary) -> str:
-    mean_ = line.mean
-    name = f"{line.group} {line.name}".strip().replace("|", "\\|")
-    low = _figure(mean_.low)
-    cells = [
-        line.metric,
-        name,
-        _figure(mean_.value),
-        f"{low} to {_figure(mean_.high)}" if low else "",
-        _figure(mean_.median),
-        f"{mean_.valid}/{mean_.total}",
-    ]
-    return f"| {' | '.join(cells)} |\n"
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"

@@ -2,9 +2,10 @@
 
 import tomllib
 from pathlib import Path
+from typing import Protocol
 
-from ombud.charts import format_figure
 from ombud.lab.metrics.parsing import find_measure
+from ombud.lab.report.figures import format_figure
 from ombud.lab.report.summary import NO_COUNTRY
 from ombud.lab.statistics import Mean
 
@@ -37,7 +38,7 @@ def unit_of(metric: str) -> str:
     return measure.unit if measure else ""
 
 
-def figure_of(value: float, metric: str) -> str:
+def figure_of(value: float | None, metric: str) -> str:
     """A value in the metric's unit: `82 %`, `0.57 s`."""
     return format_figure(value, unit_of(metric))
 
@@ -51,6 +52,11 @@ def is_share(metric: str) -> bool:
     return unit_of(metric) == SHARE
 
 
+def is_judged(metric: str) -> bool:
+    measure = find_measure(metric)
+    return measure is not None and measure.grade is not None
+
+
 def group_words(name: str) -> str:
     """A type, country or tag in words."""
     return "no country" if name == NO_COUNTRY else name.replace("_", " ")
@@ -61,7 +67,16 @@ def interval_of(mean: Mean, metric: str) -> str:
     return interval_words(mean, unit_of(metric))
 
 
-def interval_words(mean: Mean, unit: str) -> str:
+class WithInterval(Protocol):
+    """A value with an interval, such as a `Mean`."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def interval_words(mean: WithInterval, unit: str) -> str:
     """`59 to 83 %`; empty without an interval."""
     if mean.low is None or mean.high is None:
         return ""

@@ -16,7 +16,7 @@ FORMATS: dict[str, str] = {
     "jsonl": "one observation a line: case, hits, answer with its trace, scores",
     "csv": "one case a line, one column a metric",
     "ragas": "records with user_input, retrieved_contexts, response, reference, reference_contexts",
-    "trec": "a TREC run over documents, each at its best passage; score it with `ombud lab score`",
+    "trec": "a TREC run over documents, each at its best passage: `ombud lab run --rankings`",
     "qrels": "the cases' evidence as TREC qrels",
 }
 

@@ -13,12 +13,15 @@ from hashlib import sha256
 from typing import Any
 
 from ombud.errors import LabError, OmbudError, Unreachable
+from ombud.lab.extra import check_lab_libraries
 from ombud.lab.judges.asking import Judge
 from ombud.lab.judges.judging import judge_run
 from ombud.lab.metrics.losses import IndexedPassages, locate_loss
 from ombud.lab.metrics.metric import Instruments, Metric
 from ombud.lab.metrics.parsing import measure_of, needs, score, split_judged, versions_of
 from ombud.lab.runs.failing import most_telling
+from ombud.lab.runs.playing import play
+from ombud.lab.runs.systems import SystemTarget
 from ombud.lab.runs.target import Target
 from ombud.store import (
     Done,
@@ -83,10 +86,12 @@ async def run_cases(
     on_progress: OnProgress = no_progress,
     reuse: bool = False,
     judge_of: JudgeOf | None = None,
+    asker: Judge | None = None,
 ) -> Run:
     """Ask what was not asked yet; returns the finished run.
 
-    judge_of: run id -> who gives the judged metrics, once all is answered.
+    judge_of: run id -> who gives the judged metrics, once all is answered. asker: plays those who
+    ask, in cases with a goal.
 
     reuse: a finished run that did just this is taken instead of asking again.
 
@@ -94,14 +99,10 @@ async def run_cases(
     whose answer is stored are not asked again, failed ones are. Raises Unreachable (what is done
     stays) when the target is down, LabError when it fails every case, Busy when another process
     makes this run."""
-    if not cases:
-        raise LabError(
-            "There is nothing to ask: no case is left.",
-            hint="Choose another split or a larger sample.",
-        )
     computed, given = split_judged(options.metrics)
-    if given and judge_of is None:
-        raise no_judge(given)
+    _check_work(cases, given, judge_of, asker)
+    if isinstance(target, SystemTarget):
+        target.check_plan(options.plan)
     described = await asyncio.to_thread(target.describe)
     planned = _planned_run(cases, target.name, options, described)
     run = _unfinished_run(store, planned, reuse=reuse) or _begun(store, planned, cases)
@@ -114,7 +115,7 @@ async def run_cases(
         for place, case in enumerate(cases):
             if failed.get(place, True):
                 left.append((place, case))
-        runner = _Runner(target, options, tools)
+        runner = _Runner(target, options, tools, len(cases), asker)
         keeper = _Keeper(store, run, versions_of(computed), on_progress)
         await runner.ask_all(left, keeper)
         rescore(store, run, computed, tools, missing_only=True)
@@ -132,6 +133,25 @@ async def run_cases(
         run = run.model_copy(update={"state": "done", "ended": datetime.now(UTC), "config": config})
         save_run(store, run)
     return run
+
+
+def _check_work(
+    cases: Sequence[Case], given: Sequence[Metric], judge_of: JudgeOf | None, asker: Judge | None
+) -> None:
+    """Raise LabError or SetupError where a run cannot be made: before anything is asked."""
+    if not cases:
+        raise LabError(
+            "There is nothing to ask: no case is left.",
+            hint="Choose another split or a larger sample.",
+        )
+    check_lab_libraries()
+    if given and judge_of is None:
+        raise no_judge(given)
+    if asker is None and any(case.goal for case in cases):
+        raise LabError(
+            "Some cases have a goal: a chat model plays their asker, and there is none here.",
+            hint="`ombud lab run` plays them where models.chat or models.roles.synthesise is set.",
+        )
 
 
 def rescore(
@@ -199,7 +219,9 @@ def digest_of(cases: Sequence[Case]) -> str:
     """Of a dataset: what is asked, of whom and what is expected."""
     whole = sha256()
     for case in cases:
-        whole.update(case.model_dump_json().encode() + b"\n")
+        # Datasets without these fields keep the digest that they had before cases had them.
+        later = {field for field in ("goal", "forbidden") if not getattr(case, field)}
+        whole.update(case.model_dump_json(exclude=later).encode() + b"\n")
     return whole.hexdigest()[:16]
 
 
@@ -315,13 +337,22 @@ class _Keeper:
 class _Runner:
     """Workers that ask, each one case at a time."""
 
-    def __init__(self, target: Target, options: RunOptions, instruments: Instruments) -> None:
+    def __init__(
+        self,
+        target: Target,
+        options: RunOptions,
+        instruments: Instruments,
+        total: int,
+        asker: Judge | None,
+    ) -> None:
+        self._asker = asker
         self._target = target
         self._options = options
         self._instruments = instruments
         self._wants_hits, self._wants_answer = needs(options.metrics)
         self._computed, _ = split_judged(options.metrics)
         self._passages = IndexedPassages(target.passages)
+        self._total = total
         self._answered = 0
         self._failed = 0
 
@@ -351,8 +382,11 @@ class _Runner:
 
     async def _observe(self, case: Case) -> Observation:
         try:
-            async with asyncio.timeout(self._options.seconds):
-                seen = await self._ask(case)
+            turns = case.goal.turns if case.goal else 1
+            async with asyncio.timeout(self._options.seconds * turns):
+                seen = await (
+                    play(case, self._ask, self._asker) if self._asker else self._ask(case)
+                )
         except Unreachable:
             raise
         except TimeoutError:
@@ -360,6 +394,8 @@ class _Runner:
             return Observation(case=case, error=f"no answer within {seconds}")
         except OmbudError as error:
             return Observation(case=case, error=f"{error} {error.hint}".strip())
+        if seen.lacks:
+            return seen  # nobody outside can say where another system lost its evidence
         try:
             lost = await asyncio.to_thread(locate_loss, seen, self._passages)
         except OmbudError:
@@ -375,6 +411,10 @@ class _Runner:
             history=case.history,
             as_of=case.as_of,
         )
+        if isinstance(self._target, SystemTarget):
+            started = time.perf_counter()
+            reply = await self._target.reply(question, self._options.plan)
+            return reply.observed(case, time.perf_counter() - started)
         hits = trace = answer = seconds = None
         if self._wants_hits:
             started = time.perf_counter()
@@ -399,8 +439,11 @@ class _Runner:
             self._failed += 1
         else:
             self._answered += 1
-        if not self._answered and self._failed >= HOPELESS:
+        all_of_them = self._failed == self._total
+        if not self._answered and (self._failed >= HOPELESS or all_of_them):
             raise LabError(
-                f"The first {self._failed} cases all failed; the last one: {observation.error}",
+                f"The first {self._failed} cases all failed; the last one: {observation.error}"
+                if not all_of_them
+                else f"All {self._failed} cases failed; the last one: {observation.error}",
                 hint="Put that right; the run then goes on.",
             )

@@ -1,6 +1,5 @@
 """A grid of settings, one run each: what does which knob do, and what does it cost in time?"""
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -14,17 +13,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from ombud.errors import LabError
-from ombud.lab.metrics.metric import Embed, Instruments
 from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.report.comparing import RecordedRun, direction
-from ombud.lab.report.summary import cluster_of
-from ombud.lab.runs.running import OnProgress, RunOptions, no_progress, run_cases
-from ombud.lab.runs.target import Target
-from ombud.lab.runs.timing import time_runs
-from ombud.lab.statistics import Mean, mean
+from ombud.lab.report.summary import MetricSummary
+from ombud.lab.statistics import Mean
 from ombud.settings import IndexSettings, merge_plan, nearest
-from ombud.store import Store
-from ombud.types import Case, Run
+from ombud.types import Run
 
 LISTED = {"plan.strategies", "plan.sources", "plan.components"}
 MOST = 500
@@ -51,11 +45,15 @@ class SweepPoint:
 
     cell: Cell
     run: Run
-    quality: Mean
+    summary: MetricSummary
     seconds: float | None
     """Median."""
     front: bool = False
     """No other cell is at least as good and as fast, and better in one of them."""
+
+    @property
+    def quality(self) -> Mean:
+        return self.summary.mean
 
 
 def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
@@ -82,7 +80,7 @@ def parse_axes(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
 
     A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
     object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), numbers from one
-    to another as `plan.rrf_k=10..100`, every tenth of them `10..100..10`. What
+    to another as `plan.pool=10..100`, every tenth of them `10..100..10`. What
     `plan.weights.sparse=0..1` leaves of 1 is the weight of the dense leg."""
     parsed = _parsed(axes)
     for key, values in parsed.items():
@@ -165,54 +163,6 @@ def cell_label(cell: Cell) -> str:
     return " ".join(parts)
 
 
-async def run_sweep(
-    cells: Sequence[Cell],
-    cases: Sequence[Case],
-    target: Target,
-    store: Store,
-    options: RunOptions,
-    *,
-    embed: Embed | None = None,
-    on_progress: OnProgress = no_progress,
-    timed: int = 0,
-) -> tuple[Run, ...]:
-    """A run a cell, one after the other; finished ones of the same study are kept.
-
-    Cells with the same index settings are asked of one variant of the target. timed: cases on which
-    all cells are timed in turn at the end.
-    """
-    variants: dict[str, Target] = {}
-    runs = []
-    for number, cell in enumerate(cells):
-        on_progress("sweep", number, len(cells))
-        changed = changed_settings(cell)
-        key = json.dumps(changed, sort_keys=True)
-        if key not in variants:
-            variants[key] = target
-            if changed:
-                variants[key] = await asyncio.to_thread(target.variant, changed)
-        variant = variants[key]
-        plan = {**options.plan, **part(cell, "plan")}
-        run = await run_cases(
-            cases,
-            variant,
-            store,
-            replace(options, plan=plan, changed=changed, name=cell_label(cell)),
-            instruments=Instruments(embed, variant.text_of),
-            on_progress=on_progress,
-            reuse=True,
-        )
-        runs.append(run)
-    on_progress("sweep", len(cells), len(cells))
-    if timed:
-
-        def set_up(run: Run) -> Target:
-            return variants[json.dumps(run.config.get("changed", {}), sort_keys=True)]
-
-        await time_runs(runs, store, set_up, cases=timed, on_progress=on_progress)
-    return tuple(runs)
-
-
 def sweep_points(
     cells: Sequence[Cell], recorded: Sequence[RecordedRun], metric: str
 ) -> tuple[SweepPoint, ...]:
@@ -224,24 +174,12 @@ def sweep_points(
     sign = direction(metric) or 1
     placed = []
     for cell, run in zip(cells, recorded, strict=True):
-        placed.append(SweepPoint(cell, run.run, quality(run, metric), _median_seconds(run)))
+        placed.append(SweepPoint(cell, run.run, run.overall(metric), _median_seconds(run)))
     marked = []
     for point in placed:
         beaten = any(_beats(other, point, sign) for other in placed)
         marked.append(replace(point, front=not beaten))
     return tuple(marked)
-
-
-def quality(recorded: RecordedRun, metric: str) -> Mean:
-    """A metric's mean over a run, with its interval."""
-    scores = recorded.values(metric)
-    values = []
-    clusters = []
-    for case in recorded.cases:
-        if case.id in scores:
-            values.append(scores[case.id].value)
-            clusters.append(cluster_of(case))
-    return mean(values, clusters)
 
 
 def _median_seconds(recorded: RecordedRun) -> float | None:

@@ -1,2 +1,1 @@
-"""Cases made from passages without a model: proposed by rules, cleaned by checks, sampled by
-document size."""
+"""Cases that a chat model writes from passages, cleaned by checks, sampled by document size."""

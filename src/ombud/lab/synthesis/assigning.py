@@ -13,12 +13,12 @@ from random import Random
 from typing import Literal, NamedTuple, get_args
 
 from ombud.errors import UnknownName
-from ombud.lab.synthesis.choosing import quotas, strata
-from ombud.types import CaseType, Chunk
+from ombud.types import CaseType, Chunk, Person
 
 STYLES = ("plain", "terse", "colloquial", "typos", "statement")
 NOISY = ("terse", "typos")
 """Said so that a search finds it hard: nothing is asked of their likeness to a passage."""
+STRATA = ("small", "medium", "large")
 LEAST_WORDS = 25
 """Of a passage that a question can be made of."""
 
@@ -68,6 +68,25 @@ class Assignment(NamedTuple):
     @property
     def is_noisy(self) -> bool:
         return self.style in NOISY or self.type in ("vague", *THEMED)
+
+    @property
+    def asker(self) -> Person:
+        """Somebody who may read the source."""
+        person = Person(persona=self.persona) if self.persona else Person()
+        if not self.passages:
+            return person
+        source = self.passages[0]
+        first: dict[str, str] = {}
+        for name, values in source.audience.items():
+            first[name] = values[0] if values else ""
+        fields = {
+            "country": source.countries[0] if source.countries else None,
+            "roles": tuple(filter(None, (first.get("roles"),))),
+            "groups": tuple(filter(None, (first.get("groups"),))),
+            "grade": first.get("grades") or None,
+            "contract": first.get("contracts") or None,
+        }
+        return person.model_copy(update=fields)
 
 
 def chosen_types(names: Sequence[str]) -> tuple[CaseType, ...]:
@@ -138,7 +157,7 @@ def _sources(chunks: Sequence[Chunk], chance: Random) -> Iterator[tuple[str, Chu
     words: dict[str, int] = {}
     for name, documents in strata(chunks).items():
         rows[name] = _in_turn(documents, chance)
-        words[name] = sum(len(chunk.text.split()) for chunk in rows[name])
+        words[name] = _words(rows[name])
     turns: list[str] = []
     for name, share in quotas(len(chunks), words).items():
         turns += [name] * share
@@ -149,6 +168,37 @@ def _sources(chunks: Sequence[Chunk], chance: Random) -> Iterator[tuple[str, Chu
     for name, left in rows.items():
         for chunk in left:
             yield name, chunk
+
+
+def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
+    """Stratum -> uri -> passages: documents by their number of words, a third of them in each
+    stratum."""
+    documents: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        documents.setdefault(chunk.uri, []).append(chunk)
+    ordered = sorted(documents, key=lambda uri: (_words(documents[uri]), uri))
+    by_stratum: dict[str, dict[str, list[Chunk]]] = {name: {} for name in STRATA}
+    for rank, uri in enumerate(ordered):
+        stratum = STRATA[rank * len(STRATA) // len(ordered)]
+        by_stratum[stratum][uri] = documents[uri]
+    return by_stratum
+
+
+def _words(chunks: Sequence[Chunk]) -> int:
+    return sum(len(chunk.text.split()) for chunk in chunks)
+
+
+def quotas(size: int, weights: Mapping[str, int]) -> dict[str, int]:
+    """`size` shared out by weight, largest remainders first."""
+    total = sum(weights.values())
+    if not total:
+        return dict.fromkeys(weights, 0)
+    exact = {name: size * weight / total for name, weight in weights.items()}
+    shares = {name: int(share) for name, share in exact.items()}
+    largest_first = sorted(weights, key=lambda name: (shares[name] - exact[name], name))
+    for name in largest_first[: size - sum(shares.values())]:
+        shares[name] += 1
+    return shares
 
 
 def _in_turn(documents: Mapping[str, list[Chunk]], chance: Random) -> list[Chunk]:

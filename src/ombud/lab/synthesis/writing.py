@@ -3,11 +3,9 @@
 import asyncio
 import json
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -16,22 +14,20 @@ from ombud.errors import LabError
 from ombud.lab.cases.quotes import normalise
 from ombud.lab.judges.asking import Judge, NoVerdictError
 from ombud.lab.runs.failing import most_telling
-from ombud.lab.synthesis.assigning import KINDS, Assigner, Assignment, chosen_types
-from ombud.lab.synthesis.choosing import STRATA, Synthesis, SynthesisAccount, reader_of
-from ombud.lab.synthesis.cleaning import CHECKS, Cleaner
-from ombud.lab.synthesis.pairs import QuestionAnswer
-from ombud.store import KeptReply
-from ombud.types import Case, CaseType, Chunk, Message, Passage, Person, Reference
+from ombud.lab.synthesis.accounting import (
+    ANOTHER_KIND,
+    INCOMPLETE,
+    NO_REPLY,
+    NOT_QUOTED,
+    NOT_SAID,
+    SAID_AFTER_ALL,
+    Synthesis,
+    Tally,
+)
+from ombud.lab.synthesis.assigning import Assigner, Assignment, chosen_types
+from ombud.lab.synthesis.cleaning import Cleaner
+from ombud.types import Case, Chunk, Message, Passage, Person, Reference
 
-NO_REPLY = "no usable reply"
-NOT_QUOTED = "quote not in the passage"
-INCOMPLETE = "a field is missing"
-NOT_SAID = "answer not in the passage"
-SAID_AFTER_ALL = "answered by the documents after all"
-ANOTHER_KIND = "not of its kind"
-WRITTEN_CHECKS = (
-    NO_REPLY, INCOMPLETE, NOT_QUOTED, NOT_SAID, SAID_AFTER_ALL, ANOTHER_KIND, *CHECKS[1:]
-)  # fmt: skip
 LONGEST = 1500
 """Characters of a message: more is no question but an essay."""
 SURPLUS = 4
@@ -60,39 +56,6 @@ class Criticism(BaseModel):
     answered: bool
     supported: bool
     fits: bool
-
-
-class FileReplies:
-    """What models replied, a line each in a file beside the cases: whatever is stopped, no reply is
-    paid for twice. A last line that was cut off is asked for again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._kept: dict[str, KeptReply] = {}
-        self.tokens = 0
-        """Of the replies that were made in this process, in and out."""
-        self.price: float | None = 0.0
-        """Theirs in US dollars; None where that of one is not known."""
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        for line in lines:
-            try:
-                row = json.loads(line)
-                key = row.pop("key")
-                self._kept[key] = KeptReply(**row)
-            except (ValueError, TypeError, KeyError, AttributeError):
-                continue
-
-    def find(self, key: str) -> KeptReply | None:
-        return self._kept.get(key)
-
-    def keep(self, key: str, reply: KeptReply) -> None:
-        self._kept[key] = reply
-        self.tokens += reply.tokens_in + reply.tokens_out
-        known = self.price is not None and reply.price is not None
-        self.price = (self.price or 0.0) + (reply.price or 0.0) if known else None
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps({"key": key, **reply._asdict()}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,23 +115,28 @@ class CaseWriter:
         readers = dict(request.readers or {})
         types = chosen_types(request.types)
         assigner = Assigner(chunks, sorted(readers), seed=request.seed)
-        tally = _Tally(request.size, types)
+        tally = Tally(request.size, types)
         gate = asyncio.Semaphore(request.concurrency)
         while tally.missing and tally.proposed < SURPLUS * request.size:
             wave = _wave(assigner, tally)
             if not wave:
                 break
             for proposal in await self._proposals(wave, readers, gate, tally, on_progress):
-                tally.take(self._cleaned(proposal))
-        cases = tuple(sorted(tally.cases, key=lambda case: case.id))
-        return Synthesis(cases, tally.account(len(chunks), embedded=self._cleaner.embeds))
+                # In the order of the assignments: each meets all that were kept before it.
+                check = proposal.fallen or self._clean(proposal)
+                if check:
+                    tally.drop(check)
+                else:
+                    case = _case(proposal.assignment, proposal.written)
+                    tally.keep(case, proposal.assignment)
+        return tally.result(len(chunks), embedded=self._cleaner.embeds)
 
     async def _proposals(
         self,
         wave: Sequence[Assignment],
         readers: Mapping[str, str],
         gate: asyncio.Semaphore,
-        tally: "_Tally",
+        tally: Tally,
         on_progress: OnProgress,
     ) -> list[_Proposal]:
         async def propose(assignment: Assignment) -> _Proposal:
@@ -238,71 +206,21 @@ class CaseWriter:
         own = proposal.assignment.passages
         if proposal.assignment.kind.expect != "deny" or not self._search:
             return own
-        found = await self._search(proposal.written.question, _asker(proposal.assignment))
+        found = await self._search(proposal.written.question, proposal.assignment.asker)
         known = {chunk.id for chunk in own}
         return [*own, *(chunk for chunk in found if chunk.id not in known)]
 
-    def _cleaned(self, proposal: _Proposal) -> _Proposal:
-        """The checks of rules, in the order of the assignments: others may have been kept since."""
-        if proposal.fallen:
-            return proposal
-        pair = _as_pair(proposal.assignment, proposal.written)
-        (vectors,) = self._cleaner.measure([pair]) if pair.chunk.text else (None,)
-        check = self._cleaner.check_wording(pair)
-        if not check and not proposal.assignment.is_noisy:
-            check = self._cleaner.check_meaning(pair, vectors)
-        if check:
-            return proposal.drop(check)
-        self._cleaner.accept(pair, vectors)
-        return proposal
-
-
-class _Tally:
-    def __init__(self, wanted: int, types: Sequence[CaseType]) -> None:
-        self.wanted = wanted
-        self.types = types
-        self.asked = 0
-        self.proposed = 0
-        self.cases: list[Case] = []
-        self._fallen: Counter[str] = Counter()
-        self._kinds: Counter[str] = Counter()
-        self._strata: Counter[str] = Counter()
-
-    @property
-    def missing(self) -> int:
-        return self.wanted - len(self.cases)
-
-    def shares(self) -> Mapping[str, int]:
-        """How many more cases of each type, so that all come to as many."""
-        lacking: Counter[str] = Counter()
-        for _ in range(self.missing):
-            rarest = min(self.types, key=lambda name: self._kinds[name] + lacking[name])
-            lacking[rarest] += 1
-        return lacking
-
-    def take(self, proposal: _Proposal) -> None:
-        self.proposed += 1
-        if proposal.fallen:
-            self._fallen[proposal.fallen] += 1
-            return
-        self.cases.append(_case(proposal.assignment, proposal.written))
-        self._kinds[proposal.assignment.type] += 1
-        self._strata[proposal.assignment.stratum] += 1
-
-    def account(self, passages: int, *, embedded: bool) -> SynthesisAccount:
-        return SynthesisAccount(
-            wanted=self.wanted,
-            proposed=self.proposed,
-            fallen={check: self._fallen[check] for check in WRITTEN_CHECKS},
-            kept=len(self.cases),
-            kinds={kind: self._kinds[kind] for kind in KINDS},
-            passages=passages,
-            strata={name: self._strata[name] for name in STRATA},
-            embedded=embedded,
+    def _clean(self, proposal: _Proposal) -> str:
+        """The check of the cleaner that it falls to; empty where it is kept."""
+        assignment, written = proposal.assignment, proposal.written
+        return self._cleaner.check(
+            " ".join((*written.earlier, written.question)),
+            assignment.passages[0] if assignment.passages else None,
+            relevant=not assignment.is_noisy,
         )
 
 
-def _wave(assigner: Assigner, tally: _Tally) -> list[Assignment]:
+def _wave(assigner: Assigner, tally: Tally) -> list[Assignment]:
     shares = tally.shares()
     wave: list[Assignment] = []
     for name in tally.types:
@@ -350,30 +268,6 @@ def _shown(passages: Sequence[Chunk]) -> str:
     return "\n".join(shown)
 
 
-def _as_pair(assignment: Assignment, written: WrittenCase) -> QuestionAnswer:
-    """For the checks of rules. What was written from no passage has an empty one."""
-    passages = assignment.passages
-    chunk = passages[0] if passages else _NOWHERE
-    return QuestionAnswer(
-        chunk=chunk,
-        kind=assignment.type,
-        style=assignment.style,
-        question=written.question,
-        wording=" ".join((*written.earlier, written.question)),
-        quote="\n".join(written.quotes),
-        answer=written.answer,
-    )
-
-
-_NOWHERE = Chunk(id="", document_id="", title="", uri="", digest="", text="", start=0, end=0)
-
-
-def _asker(assignment: Assignment) -> Person:
-    person = reader_of(assignment.passages[0]) if assignment.passages else Person()
-    named = {"persona": assignment.persona} if assignment.persona else {}
-    return person.model_copy(update=named)
-
-
 def _case(assignment: Assignment, written: WrittenCase) -> Case:
     expect = assignment.kind.expect
     history: list[Message] = []
@@ -394,7 +288,7 @@ def _case(assignment: Assignment, written: WrittenCase) -> Case:
         id="syn-" + sha256(facts.encode()).hexdigest()[:12],
         question=written.question.strip(),
         type=assignment.type,
-        person=_asker(assignment),
+        person=assignment.asker,
         history=tuple(history),
         expect=expect,
         references=(reference,) if expect == "answer" else (),

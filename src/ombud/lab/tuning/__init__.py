@@ -1,1 +1,1 @@
-"""Which settings are best, what each part is worth, and how much of a figure is noise."""
+"""Which settings are best, and what each part is worth."""

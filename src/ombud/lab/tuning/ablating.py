@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ombud.errors import LabError
-from ombud.lab.report.comparing import Contrast, RecordedRun, compare_runs
+from ombud.lab.report.comparing import (
+    Contrast,
+    RecordedRun,
+    compare_runs,
+    correct_together,
+)
 from ombud.lab.runs.sweeping import Cell
-from ombud.lab.statistics import holm
 from ombud.lab.tuning.parts import Parts
 from ombud.lab.tuning.searching import PRESENT, Tuning, ask_cell
 from ombud.types import Case
@@ -48,7 +52,10 @@ async def ablate(tuning: Tuning, cases: Sequence[Case], parts: Parts) -> tuple[A
             )
             rows.append(ablation)
     tuning.on_progress("ablate", len(parts), len(parts))
-    return _corrected(rows)
+    corrected = correct_together([row.contrast for row in rows])
+    return tuple(
+        replace(row, contrast=contrast) for row, contrast in zip(rows, corrected, strict=True)
+    )
 
 
 def _changed(whole: RecordedRun, without: RecordedRun, metric: str) -> int:
@@ -57,16 +64,3 @@ def _changed(whole: RecordedRun, without: RecordedRun, metric: str) -> int:
     for case_id, score in without.values(metric).items():
         count += case_id in before and before[case_id].value != score.value
     return count
-
-
-def _corrected(rows: Sequence[Ablation]) -> tuple[Ablation, ...]:
-    ps: dict[int, float] = {}
-    for number, row in enumerate(rows):
-        if row.contrast.comparison.p is not None:
-            ps[number] = row.contrast.comparison.p
-    adjusted = holm(ps)
-    corrected: list[Ablation] = []
-    for number, row in enumerate(rows):
-        contrast = replace(row.contrast, adjusted=adjusted.get(number))
-        corrected.append(replace(row, contrast=contrast))
-    return tuple(corrected)

@@ -10,8 +10,6 @@ from ombud.lab.runs.sweeping import Cell
 OFF: dict[str, Any] = {
     "strategies": ["standard"],
     "strategy_mode": "first",
-    "stepback_with_question": False,
-    "glossary": False,
     "weights": {"sparse": 0.5, "dense": 0.5},
     "late": 0,
     "reranker": "none",
@@ -27,7 +25,6 @@ them."""
 STEPS: dict[str, Cell] = {
     "search": {"plan.k": 0},
     "several search texts": {"plan.strategies": ["standard"]},
-    "glossary": {"plan.glossary": False},
     "sparse leg": {"plan.mode": "dense"},
     "dense leg": {"plan.mode": "sparse"},
     "weights of the legs": {"plan.weights": OFF["weights"]},
@@ -45,7 +42,7 @@ INDEX_STEPS: dict[str, Cell] = {
     "chunks along the structure": {"index.chunker": "fixed", "index.chunk_tokens": 256},
 }
 """Step of indexing -> the index without it, of the same size of chunks."""
-WITH_A_MODEL = {"k", "strategies", "strategy_mode", "stepback_with_question", "refine", "persona"}
+WITH_A_MODEL = {"k", "strategies", "strategy_mode", "refine", "persona"}
 """Fields that do nothing where no chat model is set up."""
 Parts = Mapping[str, Cell]
 

@@ -1,20 +1,21 @@
 """What tuning comes to, on cases that it has not seen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from statistics import fmean
+from itertools import islice
 
 from ombud.errors import LabError
 from ombud.lab.cases.splits import select_split
 from ombud.lab.metrics.parsing import TIMED
-from ombud.lab.report.comparing import Contrast, RecordedRun, compare_runs
-from ombud.lab.report.summary import cluster_of
-from ombud.lab.statistics import Comparison, Mean, compare, holm, mean
+from ombud.lab.report.comparing import (
+    Contrast,
+    RecordedRun,
+    compare_runs,
+    correct_together,
+)
 from ombud.lab.tuning.searching import (
     FINALISTS,
     PRESENT,
-    TIMES,
     FinishedSearch,
     HeldOut,
     Trial,
@@ -53,32 +54,6 @@ class Tuned:
     """How many other settings this study has already shown on the test split."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldOutcome:
-    """One part of the cases, answered in the settings that the other parts chose."""
-
-    chosen: Trial
-    cases: int
-    tuned: float | None
-    """Mean on the parts that it was tuned on: too good to be true."""
-    held_out: float | None
-    """Mean on the part that it has not seen."""
-    present: float | None
-    """Mean of the present settings on that part."""
-
-
-@dataclass(frozen=True, slots=True)
-class Nested:
-    folds: tuple[FoldOutcome, ...]
-    figure: float | None
-    """Mean of the folds' held-out means."""
-    present: Mean
-    """The present settings on all the cases."""
-    tuned: Mean
-    """Each case in the settings that were tuned without it."""
-    comparison: Comparison
-
-
 class Halves:
     """A dataset in two: what may be tuned on, and what comes out only at the end.
 
@@ -91,7 +66,7 @@ class Halves:
             raise LabError(
                 f"{len(self.dev)} cases are in the split dev and {len(self.test)} in test; both "
                 "are needed.",
-                hint="Give more cases, or --split-by nested.",
+                hint="Give more cases.",
             )
 
 
@@ -120,80 +95,6 @@ async def tune_halves(
     return Tuned(search, runs[0], _corrected(finalists), looks)
 
 
-async def tune_nested(
-    tuning: Tuning, cases: Sequence[Case], trials: int, seed: int, folds: int
-) -> Nested:
-    """Cross-validation around the search: each part of dev and test is answered in the settings
-    that were tuned without it (Varma & Simon 2006). Raises LabError for several objectives, and
-    where a part is empty."""
-    if len(tuning.objectives) > 1 or set(tuning.objectives) & TIMES:
-        raise LabError(
-            "Nested tuning takes one objective that is no time.", hint="Or --split-by halves."
-        )
-    tuning = _on_split(tuning, "open")
-    open_cases = select_split(cases, "open")
-    parts = _parts(open_cases, folds)
-    outcomes: list[FoldOutcome] = []
-    present: dict[str, float | None] = {}
-    after: dict[str, float | None] = {}
-    for number, part in enumerate(parts):
-        ids = {case.id for case in part}
-        rest = [case for case in open_cases if case.id not in ids]
-        search = await search_best(tuning, rest, trials, seed + number)
-        held_out = HeldOut(part).reveal(search)
-        chosen = search.front[0]
-        plain = await ask_cell(tuning, PRESENT, held_out, "held out ")
-        own = await ask_cell(tuning, chosen.cell, held_out, "held out ")
-        own_values = _values(own, tuning.objectives[0])
-        plain_values = _values(plain, tuning.objectives[0])
-        after |= own_values
-        present |= plain_values
-        outcome = FoldOutcome(
-            chosen=chosen,
-            cases=len(held_out),
-            tuned=chosen.values[0],
-            held_out=_mean(own_values),
-            present=_mean(plain_values),
-        )
-        outcomes.append(outcome)
-    return _nested(outcomes, open_cases, present, after)
-
-
-def _nested(
-    outcomes: Sequence[FoldOutcome],
-    cases: Sequence[Case],
-    present: Mapping[str, float | None],
-    after: Mapping[str, float | None],
-) -> Nested:
-    clusters = list(map(cluster_of, cases))
-    first = [present.get(case.id) for case in cases]
-    second = [after.get(case.id) for case in cases]
-    means = [outcome.held_out for outcome in outcomes if outcome.held_out is not None]
-    return Nested(
-        folds=tuple(outcomes),
-        figure=fmean(means) if means else None,
-        present=mean(first, clusters),
-        tuned=mean(second, clusters),
-        comparison=compare(first, second, clusters),
-    )
-
-
-def _parts(cases: Sequence[Case], folds: int) -> list[list[Case]]:
-    """Cases about one document stay together, for they are not independent; which part a document
-    is in follows from its digest, so that a new case moves no other one."""
-    parts: list[list[Case]] = [[] for _ in range(folds)]
-    for case in cases:
-        digest = sha256(f"fold {cluster_of(case)}".encode()).digest()
-        parts[int.from_bytes(digest[:4], "big") % folds].append(case)
-    if folds < 2 or not all(parts):
-        raise LabError(
-            f"{len(cases)} cases about {len(set(map(cluster_of, cases)))} documents do not fill "
-            f"{folds} folds of whole documents.",
-            hint="Two folds or more, fewer than there are documents.",
-        )
-    return parts
-
-
 def _on_split(tuning: Tuning, split: str) -> Tuning:
     return replace(tuning, options=replace(tuning.options, split=split))
 
@@ -210,25 +111,9 @@ def _looks(tuning: Tuning, chosen: Sequence[Trial]) -> int:
 
 def _corrected(finalists: Sequence[Finalist]) -> tuple[Finalist, ...]:
     """p by Holm over everything that is reported."""
-    ps: dict[tuple[int, int], float] = {}
-    for number, finalist in enumerate(finalists):
-        for place, contrast in enumerate(finalist.contrasts):
-            if contrast.comparison.p is not None:
-                ps[number, place] = contrast.comparison.p
-    adjusted = holm(ps)
+    rows = iter(correct_together([row for finalist in finalists for row in finalist.contrasts]))
     corrected: list[Finalist] = []
-    for number, finalist in enumerate(finalists):
-        contrasts: list[Contrast] = []
-        for place, contrast in enumerate(finalist.contrasts):
-            contrasts.append(replace(contrast, adjusted=adjusted.get((number, place))))
-        corrected.append(replace(finalist, contrasts=tuple(contrasts)))
+    for finalist in finalists:
+        own = tuple(islice(rows, len(finalist.contrasts)))
+        corrected.append(replace(finalist, contrasts=own))
     return tuple(corrected)
-
-
-def _values(recorded: RecordedRun, metric: str) -> dict[str, float | None]:
-    return {case_id: score.value for case_id, score in recorded.values(metric).items()}
-
-
-def _mean(values: Mapping[str, float | None]) -> float | None:
-    valid = [value for value in values.values() if value is not None]
-    return fmean(valid) if valid else None

@@ -17,7 +17,7 @@ from ombud.lab.metrics.metric import Instruments
 from ombud.lab.metrics.parsing import TIMED
 from ombud.lab.report.comparing import RecordedRun, direction, read_run
 from ombud.lab.runs.running import JudgeOf, OnProgress, RunOptions, no_progress, run_cases
-from ombud.lab.runs.sweeping import Axes, Cell, cell_label, changed_settings, part, quality
+from ombud.lab.runs.sweeping import Axes, Cell, cell_label, changed_settings, part
 from ombud.lab.runs.target import Target
 from ombud.lab.runs.timing import time_runs
 from ombud.lab.tuning.proposing import Proposer
@@ -254,9 +254,9 @@ async def _try(tuning: Tuning, cell: Cell, cases: Sequence[Case]) -> Trial:
     values: list[float | None] = []
     for objective in tuning.objectives:
         is_time = objective in TIMES
-        values.append(_seconds(recorded) if is_time else quality(recorded, objective).value)
+        values.append(_seconds(recorded) if is_time else recorded.overall(objective).mean.value)
     first = tuning.objectives[0]
-    valid = len(cases) if first in TIMES else quality(recorded, first).valid
+    valid = len(cases) if first in TIMES else recorded.overall(first).mean.valid
     return Trial(cell=cell, run=recorded.run, values=tuple(values), valid=valid)
 
 

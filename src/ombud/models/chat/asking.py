@@ -3,12 +3,13 @@ failed."""
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterable, Callable, Sequence
 from typing import Any, Generic, NamedTuple
 
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from ombud.models.chat.failures import failure_of, timed_out
+from ombud.models.chat.failures import LastReply, failure_of, stalled, timed_out
 from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
 
 TRIES = 1
@@ -25,31 +26,31 @@ CACHED = {"messages": False}
 to keep: the form and the instructions, which all questions share; not the message, which none
 repeats. Others keep the beginning of a prompt by themselves, or not at all."""
 
+THOUGHTS = ("<think>", "</think>")
+"""Between these some models think, before the value or in the midst of their text."""
+
 OnText = Callable[[str | None], None]
 """Gets what a model writes, piece by piece, while it writes it; None when it begins anew, and
 nothing of before counts. Called wherever the model is waited for, which may be another thread."""
 
 
 def at_most(count: int) -> Any:
-    """A bound of a list that a model writes, for its annotation.
-
-    Told to the server, not demanded of the reply: a server that writes by the form ends the list
-    there, where a small model would go on until its time is up; of a longer list the first are as
-    good."""
+    """Annotate the most items of a list that a model writes. The server is told, so that it ends
+    the list there; a longer reply is cut and not refused."""
     return Field(json_schema_extra={"maxItems": count})
 
 
 def list_of(kind: type[BaseModel]) -> WithJsonSchema:
-    """For the annotation of a list that a model writes: its form with that of `kind` in it, not
-    beside it under a name, which is paid for with every call."""
+    """Annotate a list that a model writes, with the schema of `kind` inline: a reference would cost
+    tokens with every call."""
     return WithJsonSchema({"type": "array", "items": kind.model_json_schema()})
 
 
 def lean_form(*required: str) -> Callable[[dict[str, Any]], None]:
-    """For `json_schema_extra` of what a model writes: the form without titles, defaults and what it
-    is for, which say nothing that the prompt does not and are paid for with every call.
+    """Return a `json_schema_extra` that drops titles, defaults and descriptions, which cost tokens
+    with every call and repeat the prompt.
 
-    required: told to the model as such; a reply without them is read all the same."""
+    required: stated in the schema; a reply without these fields is accepted all the same."""
 
     def trim(schema: dict[str, Any]) -> None:
         schema.pop("title", None)
@@ -64,21 +65,50 @@ def lean_form(*required: str) -> Callable[[dict[str, Any]], None]:
 
 
 class PlainText(BaseModel):
-    """What a model writes where no form is asked for."""
+    """The reply of a model that is asked for no schema."""
 
     text: str
 
 
 class TextListener:
-    """Passes on what a model writes, and remembers whether there was anything."""
+    """Passes on what a model writes, without the thoughts that some write in front of it."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
+        self._held: str | None = ""
+        """What may still be thoughts; None once the value has begun."""
         self.has_text = False
+        self.heard_at = 0.0
+        """When the last piece came; 0 before the first."""
 
     def __call__(self, piece: str | None) -> None:
         self.has_text = self.has_text or bool(piece)
+        self.heard_at = time.monotonic() if self.has_text else 0.0
+        if piece is None:
+            self._held = ""
+        elif self._held is not None:
+            piece = self._let_go(self._held + piece)
+            if not piece:
+                return
         self._on_text(piece)
+
+    def _let_go(self, text: str) -> str:
+        """Return what is no thought; nothing as long as it may be one."""
+        begun = text.lstrip()
+        if begun.startswith(THOUGHTS[0]):
+            begun = begun.partition(THOUGHTS[1])[2]
+        elif THOUGHTS[0].startswith(begun):
+            begun = ""
+        self._held = None if begun else text
+        return begun
+
+
+class TimeLimits(NamedTuple):
+    """Seconds that one request may take."""
+
+    whole: float
+    silence: float
+    """Between two pieces of a reply that has begun to come."""
 
 
 class ModelRequest(NamedTuple, Generic[T]):
@@ -97,68 +127,132 @@ class TypedAgent(NamedTuple):
     model: Any
     """Of pydantic-ai."""
     agent: Any
+    rates: tuple[float, float] | None = None
+    """US dollars for a million tokens in and out; None = those of the price list."""
 
 
-def agent_for(name: str, model: Any, kind: type[BaseModel]) -> TypedAgent:
-    """What asks `model` for values of this type; worth keeping, for it takes milliseconds to
-    make."""
+def agent_for(
+    name: str, model: Any, kind: type[BaseModel], rates: tuple[float, float] | None = None
+) -> TypedAgent:
+    """Make the agent that asks `model` for values of this type. Callers cache it, because making
+    one takes milliseconds."""
     from pydantic_ai import Agent, NativeOutput, TextOutput
+    from pydantic_ai.capabilities import Hooks
 
     is_native = model.profile.get("supports_json_schema_output", False)
-    output: Any = NativeOutput(kind, strict=_is_strict(model)) if is_native else kind
+    output: Any = NativeOutput(kind, strict=is_strict(model)) if is_native else kind
     if kind is PlainText:
         output = TextOutput(_plain)
-    return TypedAgent(name, model, Agent(model, output_type=output, retries=TRIES))
+    hooks = Hooks(after_model_request=without_thoughts)
+    agent = Agent(model, output_type=output, retries=TRIES, capabilities=[hooks])
+    return TypedAgent(name, model, agent, rates)
+
+
+def without_thoughts(_: Any, *, request_context: Any, response: Any) -> Any:
+    """Take thoughts from the text of a reply, also where nothing parts the two or only their end is
+    marked. Clients do so only where the mark is a piece of its own."""
+    from pydantic_ai import TextPart
+
+    del request_context
+    for part in response.parts:
+        if isinstance(part, TextPart) and not part.content.lstrip().startswith("{"):
+            _, end, value = part.content.rpartition(THOUGHTS[1])
+            part.content = value if end else part.content
+    return response
 
 
 def _plain(text: str) -> PlainText:
     return PlainText(text=text)
 
 
-def _is_strict(model: Any) -> bool | None:
-    """Whether the provider is held to the form in every detail; None: as the client sees fit."""
+def is_strict(model: Any) -> bool | None:
+    """Tell whether the provider enforces the schema in every detail; None leaves it to the
+    client."""
     supports = model.profile.get("openai_supports_strict_tool_definition", True)
     return True if supports and model.system in STRICT else None
 
 
 async def ask_once(
-    asked: TypedAgent, request: ModelRequest[T], seconds: float, on_text: OnText | None = None
+    agent: TypedAgent,
+    request: ModelRequest[T],
+    limits: TimeLimits,
+    listener: TextListener | None = None,
 ) -> ModelOutput[T] | ModelFailure:
     """Ask, and once more where the reply does not fit the type.
 
-    seconds: wall clock of it all. on_text: the reply is asked for as a stream.
+    listener: the reply is asked for as a stream.
     """
     from pydantic_ai import capture_run_messages
 
     with capture_run_messages() as messages:
         options: dict[str, Any] = {
             "instructions": request.instructions,
-            "model_settings": _settings(asked.model, request),
+            "model_settings": _settings(agent.model, request),
         }
-        if on_text:
-            options["event_stream_handler"] = _handler(on_text)
-        task = asyncio.create_task(asked.agent.run(request.prompt, **options))
+        if listener:
+            options["event_stream_handler"] = _handler(listener)
+        task = asyncio.create_task(agent.agent.run(request.prompt, **options))
         try:
-            # Not asyncio.timeout: a client that works in a thread (Bedrock's) cannot be called off,
-            # only left.
-            done, _ = await asyncio.wait({task}, timeout=seconds)
-            if not done:
+            is_silent = await is_late(task, limits, listener)
+            if is_silent is not None:
                 # What the provider made of it until then may cost something all the same.
-                unknown = _usage(messages)._replace(price=None)
-                return timed_out(asked.name, seconds)._replace(usage=unknown)
+                unknown = _usage(messages, agent.rates)._replace(price=None)
+                late = stalled(agent.name) if is_silent else timed_out(agent.name, limits.whole)
+                return late._replace(usage=unknown)
             run = task.result()
         # Clients let anything through where JSON is of another shape or depth.
         except Exception as failed:  # noqa: BLE001
-            return failure_of(asked.name, failed)._replace(usage=_usage(messages))
+            failure = failure_of(agent.name, failed, last_reply(messages))
+            return failure._replace(usage=_usage(messages, agent.rates))
         finally:
             if not task.done():
                 task.cancel()
                 task.add_done_callback(lambda left: left.cancelled() or left.exception())
-    return ModelOutput(run.output, _usage(messages))
+    return ModelOutput(run.output, _usage(messages, agent.rates))
 
 
-def _handler(on_text: OnText) -> Any:
-    """What pydantic-ai calls with the events of each request."""
+async def is_late(
+    task: asyncio.Task[Any], limits: TimeLimits, listener: TextListener | None
+) -> bool | None:
+    """Wait for a reply; None once it is there, else whether it fell silent before its time was
+    up."""
+    until = time.monotonic() + limits.whole
+    while True:
+        limit = until
+        if listener and listener.heard_at:
+            limit = min(until, listener.heard_at + limits.silence)
+        # Not asyncio.timeout: a client that works in a thread (Bedrock's) cannot be called off,
+        # only left.
+        left = min(limit - time.monotonic(), limits.silence)
+        done, _ = await asyncio.wait({task}, timeout=max(0.0, left))
+        if done:
+            return None
+        now = time.monotonic()
+        if now >= until:
+            return False
+        if listener and listener.heard_at and now >= listener.heard_at + limits.silence:
+            return True
+
+
+def last_reply(messages: Sequence[Any]) -> LastReply:
+    """Return what of the last reply tells why it was no value."""
+    from pydantic_ai import ModelResponse, TextPart, ToolCallPart
+
+    for message in reversed(messages):
+        if not isinstance(message, ModelResponse):
+            continue
+        written: list[str] = []
+        for part in message.parts:
+            if isinstance(part, TextPart):
+                written.append(part.content)
+            elif isinstance(part, ToolCallPart):
+                written.append(part.args_as_json_str())
+        return LastReply("".join(written), message.finish_reason or "")
+    return LastReply()
+
+
+def _handler(listener: TextListener) -> Any:
+    """Return pydantic-ai's handler for the events of each request."""
     from pydantic_ai import PartStartEvent, TextPart, ToolCallPart
 
     async def handle(_: Any, events: AsyncIterable[Any]) -> None:
@@ -166,16 +260,17 @@ def _handler(on_text: OnText) -> Any:
             if isinstance(event, PartStartEvent):
                 if not isinstance(event.part, TextPart | ToolCallPart):
                     continue
-                on_text(None)  # a value is in one part; another is another try
+                listener(None)  # a value is in one part; another is another try
             piece = _piece(event)
             if piece:  # some clients give a call's arguments whole, as a dict
-                on_text(piece if isinstance(piece, str) else json.dumps(piece))
+                listener(piece if isinstance(piece, str) else json.dumps(piece))
+        listener.heard_at = 0.0  # where it is asked again, silence begins anew
 
     return handle
 
 
 def _piece(event: Any) -> Any:
-    """What an event adds to the value that is written; None for other events."""
+    """Return the text that an event adds to the reply; None for other events."""
     from pydantic_ai import (
         PartDeltaEvent,
         PartStartEvent,
@@ -212,8 +307,8 @@ def _settings(model: Any, request: ModelRequest[Any]) -> dict[str, Any]:
     return settings
 
 
-def _usage(messages: Sequence[Any]) -> Usage:
-    """Of all replies, also those that did not fit."""
+def _usage(messages: Sequence[Any], rates: tuple[float, float] | None) -> Usage:
+    """Add up the usage of all replies, rejected ones included."""
     from pydantic_ai import ModelResponse
 
     total = Usage()
@@ -224,14 +319,17 @@ def _usage(messages: Sequence[Any]) -> Usage:
         tokens_out = message.usage.output_tokens or 0
         # A stream that breaks off, and some servers, leave out what it came to: that is not
         # nothing.
-        is_known = tokens_in or tokens_out or not message.parts
-        price = _price(message) if is_known else None
+        reports_usage = tokens_in or tokens_out or not message.parts
+        price = _price(message, rates) if reports_usage else None
         cached = message.usage.cache_read_tokens or 0
         total = total.plus(Usage(tokens_in, tokens_out, price, tokens_cached=cached))
     return total
 
 
-def _price(response: Any) -> float | None:
+def _price(response: Any, rates: tuple[float, float] | None) -> float | None:
+    if rates:
+        tokens_in, tokens_out = response.usage.input_tokens, response.usage.output_tokens
+        return float((tokens_in or 0) * rates[0] + (tokens_out or 0) * rates[1]) / 1e6
     try:
         return float(response.cost().total_price)
     except (LookupError, AssertionError, ValueError, TypeError, AttributeError):

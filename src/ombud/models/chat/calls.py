@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 
 class Call(NamedTuple):
-    """One model asked for one value, however often. Holds no word of what was sent or said."""
+    """A request for one value with all its retries. It contains no text that was sent or
+    received."""
 
     role: str
     model: str
@@ -33,8 +34,8 @@ _lists: ContextVar[tuple[list[Call], ...]] = ContextVar("_lists", default=())
 
 @contextmanager
 def recorded() -> Iterator[list[Call]]:
-    """The calls made inside the block, as they end, also by tasks and threads that were started in
-    it."""
+    """Record the calls made inside the block as they end, those of its tasks and threads
+    included."""
     calls: list[Call] = []
     token = _lists.set((*_lists.get(), calls))
     try:
@@ -49,7 +50,7 @@ def record(call: Call) -> None:
 
 
 def stand_ins(calls: Sequence[Call]) -> tuple[str, ...]:
-    """For `trace.degraded`: which model answered in the place of which."""
+    """Return notes for `trace.degraded` on which model replaced which."""
     notes: dict[str, None] = {}
     for call in calls:
         if call.instead_of:

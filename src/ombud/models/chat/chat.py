@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple
 
-from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
+from ombud.deadlines import seconds_left
+from ombud.errors import BudgetSpent, MalformedOutput, ModelError, ModelUnavailable
 from ombud.models.chat.asking import ModelRequest, OnText
 from ombud.models.chat.calls import Call, record
 from ombud.models.chat.model_client import CallPolicy, ModelClient
@@ -23,11 +24,11 @@ class ChatReply(NamedTuple, Generic[T]):
 
 
 class Chat:
-    """A chat model, with those that stand in for it.
+    """A chat model and its fallbacks.
 
-    model: a pydantic-ai model, so that a scripted one can stand in. Those of the settings come from
-    `ModelRoles`. clients: the models in the order they are asked. loop: where that happens; where
-    the caller is, when there is none."""
+    model: a pydantic-ai model, so that a scripted one can replace it. Those of the settings come
+    from `ModelRoles`. clients: the models in the order they are asked. loop: the event loop of the
+    calls; the caller's own if None."""
 
     def __init__(
         self,
@@ -47,11 +48,11 @@ class Chat:
 
     @property
     def remote_models(self) -> tuple[str, ...]:
-        """Those of its models that are not on this machine."""
+        """Return its models that are not on this machine."""
         return tuple(client.name for client in self._clients if client.remote)
 
     def on_this_machine(self) -> "Chat | None":
-        """Only those of its models that are; None where none is."""
+        """Return it with only the models on this machine; None if there are none."""
         clients = [client for client in self._clients if not client.remote]
         if not clients:
             return None
@@ -72,13 +73,16 @@ class Chat:
         """Ask once; raises ModelUnavailable (worth retrying elsewhere), MalformedOutput or
         ModelError.
 
-        seconds: wall clock of it all: waiting for a turn, asking again, other models. Of several
-        models that are up, each may use its part of what is left, so that silence leaves time for
-        the next.
-        on_text: gets the reply while it is written, from another thread where the models have a
-        loop of their own. What it gets is proof of nothing: only the value that is returned fits
-        the type.
-        """
+        seconds: wall clock of the whole call: queueing, retries and other models. Of several models
+        that are up, each may use its share of the rest, so that a silent one leaves time for the
+        next. on_text: receives the reply as it is written, perhaps on another thread. It is not
+        validated: only the returned value fits the type."""
+        seconds = seconds_left(seconds)
+        if not seconds:  # not the model's fault, so no circuit breaker counts it
+            raise ModelUnavailable(
+                f"There was no time left to ask the model `{self.name}`.",
+                hint="Raise models.timeout_seconds.",
+            )
         request = ModelRequest(instructions, prompt, kind, temperature)
         replying = self._reply(request, seconds, on_text)
         if self._loop is None:
@@ -108,13 +112,13 @@ class Chat:
             )
             if isinstance(outcome, ModelOutput):
                 record(call._replace(instead_of=_reasons(failures)))
-                return _reply_of(outcome, client.name)
+                return reply_of(outcome, client.name)
             record(call._replace(failed=outcome.reason))
             failures.append((client.name, outcome))
-        raise _joint_error(failures)
+        raise joint_error(failures)
 
 
-def _reply_of(output: ModelOutput[T], model: str) -> ChatReply[T]:
+def reply_of(output: ModelOutput[T], model: str) -> ChatReply[T]:
     return ChatReply(
         value=output.value,
         tokens_in=output.usage.tokens_in,
@@ -128,10 +132,13 @@ def _reasons(failures: Sequence[tuple[str, ModelFailure]]) -> str:
     return "; ".join(f"`{name}` ({failure.reason})" for name, failure in failures)
 
 
-def _joint_error(failures: Sequence[tuple[str, ModelFailure]]) -> ModelError:
-    """The one error, or one that names all."""
+def joint_error(failures: Sequence[tuple[str, ModelFailure]]) -> ModelError:
+    """Return the single error, or one that names all."""
     first = failures[0][1].error
     if len(failures) == 1:
+        return first
+    spent = [failure.error for _, failure in failures if isinstance(failure.error, BudgetSpent)]
+    if len(spent) == len(failures):
         return first
     reasons: list[str] = []
     kind: type[ModelError] = MalformedOutput

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from ombud.errors import MissingExtra, SetupError
+from ombud.models.entra import needs_identity, open_provider
 from ombud.models.remote import open_past_proxies
 
 OWN_SERVERS = {
@@ -25,17 +26,18 @@ EXTRAS = {
 
 
 def connect(name: str, base_url: str, seconds: float) -> Any:
-    """A pydantic-ai model; nothing is sent. base_url: counts for the providers of OWN_SERVERS and
-    bare names only.
+    """Return a pydantic-ai model; nothing is sent. Raises MissingExtra, or SetupError for a name or
+    key that cannot work.
 
-    seconds: the longest that anyone waits for it, for a client that cannot be called off.
-    Raises MissingExtra, or SetupError for a name or key that cannot work.
-    """
+    base_url: counts only for the providers of OWN_SERVERS and bare names. seconds: timeout for
+    clients that cannot be cancelled."""
     provider = name.partition(":")[0]
     try:
-        if base_url and _is_for_own_server(name):
+        if base_url and is_for_own_server(name):
             return open_past_proxies(lambda: _compatible(name, base_url))
         return open_past_proxies(lambda: _named(name, provider, seconds))
+    except SetupError:
+        raise
     except ImportError as missing:
         extra = EXTRAS.get(provider, "")
         package = f"ombud[{extra}]" if extra else f"pydantic-ai-slim[{provider}]"
@@ -51,8 +53,8 @@ def connect(name: str, base_url: str, seconds: float) -> Any:
         ) from wrong
 
 
-def _is_for_own_server(name: str) -> bool:
-    """Whether `models.base_url` says where the model is."""
+def is_for_own_server(name: str) -> bool:
+    """Tell whether `models.base_url` applies to the model."""
     provider, colon, _ = name.partition(":")
     if not colon:
         return True
@@ -64,6 +66,8 @@ def _named(name: str, provider: str, seconds: float) -> Any:
 
     if provider == "bedrock":
         return infer_model(name, lambda _: _bedrock(seconds))
+    if needs_identity(name):
+        return infer_model(name, lambda _: open_provider(name))
     return infer_model(name)
 
 

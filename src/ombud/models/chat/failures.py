@@ -1,7 +1,8 @@
 """Why a chat model gave no value, in words that repeat nothing of what was sent."""
 
+import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from ombud.errors import MalformedOutput, ModelError, ModelUnavailable
 from ombud.models.chat.outcomes import ModelFailure
@@ -22,10 +23,46 @@ def timed_out(name: str, seconds: float) -> ModelFailure:
     return ModelFailure(error, f"no answer within {seconds:.0f} seconds", down=True)
 
 
-def failure_of(name: str, error: Exception) -> ModelFailure:
-    """Whatever pydantic-ai, or a client under it, raised."""
+def stalled(name: str) -> ModelFailure:
+    error = ModelUnavailable(
+        f"The model `{name}` stopped in the middle of its answer.", hint="Later it may work again."
+    )
+    return ModelFailure(error, "it stopped in the middle", down=True)
+
+
+class LastReply(NamedTuple):
+    """The last reply of a model, if it could not be used."""
+
+    text: str | None = None
+    """None: it is not known whether there was a reply."""
+    ending: str = ""
+    """Why it ended, as pydantic-ai names it."""
+
+    @property
+    def fault(self) -> str:
+        """Return in our own words what is wrong with it."""
+        if self.ending == "content_filter":
+            return "it refused to answer"
+        if self.ending == "length":
+            return "its reply was cut off"
+        if self.text is None:
+            return "no usable answer"
+        if not self.text.strip():
+            return "its reply was empty"
+        try:
+            json.loads(self.text)
+        except (ValueError, RecursionError):
+            return "its reply was no valid JSON"
+        return "its reply had another form than was asked for"
+
+
+def failure_of(name: str, error: Exception, last: LastReply) -> ModelFailure:
+    """Translate an exception of pydantic-ai or of a client under it. last: the model's last
+    reply."""
     from pydantic_ai import exceptions
 
+    if isinstance(error, ModelUnavailable):  # no token for it was to be had
+        return ModelFailure(error, "no identity for it", down=True)
     if isinstance(error, exceptions.ModelHTTPError | exceptions.ModelConnectionError | OSError):
         status = getattr(error, "status_code", None)
         return _unreachable(name, error) if status is None else _refused(name, error, status)
@@ -36,26 +73,28 @@ def failure_of(name: str, error: Exception) -> ModelFailure:
         | exceptions.IncompleteToolCall,
     )
     if not is_malformed and isinstance(error, exceptions.AgentRunError | exceptions.UserError):
-        failed = ModelError(f"The model `{name}` failed: {_first_line(error)}")
+        failed = ModelError(f"The model `{name}` failed ({type(error).__name__}).")
         return ModelFailure(failed, type(error).__name__)
-    return _malformed(name, error)
+    return _malformed(name, error, last)
 
 
-def _malformed(name: str, error: Exception) -> ModelFailure:
+def _malformed(name: str, error: Exception, last: LastReply) -> ModelFailure:
     from pydantic_ai import exceptions
 
-    # The others say what they were given, which may repeat the prompt.
-    why = type(error).__name__
-    if isinstance(error, exceptions.UnexpectedModelBehavior):
-        why = _first_line(error)
-    malformed = MalformedOutput(f"The model `{name}` gave no usable answer ({why}).")
-    return ModelFailure(malformed, "no usable answer")
+    fault = last.fault
+    if isinstance(error, exceptions.ContentFilterError):
+        fault = last._replace(ending="content_filter").fault
+    elif isinstance(error, exceptions.OutputTokenLimitExceeded):
+        fault = last._replace(ending="length").fault
+    malformed = MalformedOutput(f"The model `{name}` gave no usable answer: {fault}.")
+    return ModelFailure(malformed, fault)
 
 
 def _unreachable(name: str, error: Exception) -> ModelFailure:
     unavailable = ModelUnavailable(
-        f"The model `{name}` cannot be reached: {_first_line(error)}",
-        hint="Check models.base_url and the network; `ombud doctor --ask` tries every model.",
+        f"The model `{name}` cannot be reached.",
+        hint=f"Check models.base_url and the network ({first_line(error)}); "
+        "`ombud doctor --ask` tries every model.",
     )
     return ModelFailure(
         unavailable,
@@ -67,11 +106,13 @@ def _unreachable(name: str, error: Exception) -> ModelFailure:
 
 
 def _refused(name: str, error: Exception, status: int) -> ModelFailure:
-    """A request that the provider answered with an error."""
+    """Translate an error response of the provider."""
     from pydantic_ai import exceptions
 
-    code = _error_code(error, status)
+    code = error_code(error, status)
     reason = f"HTTP {status}, {code}" if code else f"HTTP {status}"
+    if _hint(error) == TOO_LONG:
+        reason = f"HTTP {status}: what it was given is too long for it"
     is_passing = isinstance(
         error,
         exceptions.ModelRateLimitError
@@ -89,9 +130,9 @@ def _refused(name: str, error: Exception, status: int) -> ModelFailure:
     )
 
 
-def _error_code(error: Exception, status: int) -> str:
-    """What the provider calls the error, if that is a word. llama.cpp's code is the status once
-    more, and its type says what happened."""
+def error_code(error: Exception, status: int) -> str:
+    """Return the provider's code of the error, if it is a word. llama.cpp repeats the status as
+    code, and puts the kind into `type`."""
     for name in ("provider_error_code", "provider_error_type"):
         code = str(getattr(error, name, None) or "")
         if re.fullmatch(r"[\w.-]{1,60}", code) and code != str(status):
@@ -114,7 +155,7 @@ TOO_LONG = "Lower plan.budget_tokens or plan.k."
 
 
 def _hints() -> dict[type[Exception], str]:
-    """The first that fits counts."""
+    """Return hints by exception class; the first that fits counts."""
     from pydantic_ai import exceptions
 
     return {
@@ -134,7 +175,7 @@ def _hints() -> dict[type[Exception], str]:
     }
 
 
-def _first_line(error: Any) -> str:
-    """Of what happened, without the body of an answer."""
+def first_line(error: Any) -> str:
+    """Return the first line of an error without the response body."""
     text = str(getattr(error, "message", None) or error) or type(error).__name__
     return re.split(r",? body:|\n", text)[0].strip()[:LONGEST]

@@ -6,42 +6,55 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from ombud.errors import ModelUnavailable
+from ombud.errors import BudgetSpent, ModelUnavailable
 from ombud.models.chat.asking import (
     ModelRequest,
     OnText,
     TextListener,
+    TimeLimits,
     TypedAgent,
     agent_for,
     ask_once,
 )
-from ombud.models.chat.budget import Budget
+from ombud.models.chat.budget import Budget, BudgetLimit, Level
 from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
-from ombud.models.chat.reply_cache import ReplyCache
-from ombud.models.chat.resilience import Breaker, Timing, pause
+from ombud.models.chat.resilience import LONG, Breaker, Timing, pause
 from ombud.models.remote import client_route, is_remote_client
 
 MUTE = 3
 """Replies in a row that came only when they were not asked for as a stream, after which streams are
 not tried again."""
+OWNERS: dict[Level, str] = {
+    "organisation": "the organisation",
+    "person": "the person",
+    "group": "a group of theirs",
+}
+SETTINGS: dict[Level, str] = {
+    "organisation": "daily_budget",
+    "person": "person_budget",
+    "group": "group_budgets",
+}
 PATIENCE = 2.0
 """Seconds that a model is waited for where another stands ready."""
 
 
 class CallPolicy(NamedTuple):
-    """How models are asked; `[models]` of the settings."""
+    """The limits of model calls: `[models]` of the settings."""
 
     retries: int = 2
     concurrency: int = 16
     breaker_failures: int = 3
+    """Failed calls in a row after which a model rests; one that used up its time does at once."""
     breaker_seconds: float = 30.0
+    """How long it rests before one call tries it again."""
+    stall: float = 10.0
+    """Seconds of silence that end a reply which has begun."""
     timing: Timing = Timing()
     budget: Budget | None = None
-    cache: ReplyCache | None = None
 
 
 class Deadline(NamedTuple):
-    """How long one model may take."""
+    """The time that one model may take."""
 
     until: float
     """On the clock of the policy's timing."""
@@ -50,26 +63,37 @@ class Deadline(NamedTuple):
 
 
 class ModelClient:
-    """One model, shared by the roles that name it. `model` is a pydantic-ai model. For one event
-    loop at a time."""
+    """A client of a single pydantic-ai model, shared by the roles that name it. It serves one event
+    loop at a time.
 
-    def __init__(self, name: str, model: Any, policy: CallPolicy) -> None:
+    own_rates: US dollars for a million tokens in and out, which override the price list."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        policy: CallPolicy,
+        own_rates: tuple[float, float] | None = None,
+    ) -> None:
+        self._own_rates = own_rates
         self.name = name
         self._model = model
         self._policy = policy
         self._breaker = Breaker(policy.breaker_failures, policy.breaker_seconds, policy.timing)
         self._slots = asyncio.Semaphore(policy.concurrency)
         self._mute = 0
+        self.errors = 0
+        """Requests after which there was no reply, since the process began."""
         self._agents: dict[type[BaseModel], TypedAgent] = {}
 
     @cached_property
     def remote(self) -> bool:
-        """Whether what it is asked leaves this machine."""
+        """Tell whether requests leave this machine."""
         return is_remote_client(self._model)
 
     @cached_property
     def route(self) -> str:
-        """Where its requests go, for an administrator."""
+        """Return where its requests go, for an administrator."""
         return client_route(self._model)
 
     @property
@@ -78,8 +102,10 @@ class ModelClient:
 
     @cached_property
     def rates(self) -> tuple[float, float] | None:
-        """US dollars for a million tokens in and out; None where the price list does not know
-        it."""
+        """Return US dollars for a million tokens in and out; None if neither the settings nor the
+        price list has the model."""
+        if self._own_rates:
+            return self._own_rates
         from genai_prices import Usage as TokenCounts
         from genai_prices import calc_price
 
@@ -92,7 +118,7 @@ class ModelClient:
 
     @property
     def priced(self) -> bool:
-        """Whether its price is known; what is not known, no budget can limit."""
+        """Tell whether its price is known: no budget can limit an unknown price."""
         return self.rates is not None
 
     async def close(self) -> None:
@@ -107,20 +133,15 @@ class ModelClient:
         has_stand_in: bool,
         on_text: OnText | None = None,
     ) -> tuple[ModelOutput[T] | ModelFailure, int]:
-        """The reply, or why there is none, and how many requests that took.
+        """Return the reply or the error, and how many requests that took.
 
-        seconds: wall clock. has_stand_in: a further model stands ready, so that this one need not
-        be waited for long. on_text: gets the reply while it is written; nothing of one that comes
-        from memory.
-        """
+        seconds: wall clock. has_stand_in: a further model is ready, so that this one is not waited
+        for long. on_text: receives the reply as it is written."""
         policy = self._policy
         deadline = Deadline(policy.timing.clock() + seconds, has_stand_in)
-        if policy.cache:
-            kept = policy.cache.find(self.name, request)
-            if kept:
-                return ModelOutput(kept), 0
-        if policy.budget and self.priced and await policy.budget.is_spent():
-            return _spent(self.name, policy.budget.limit), 0
+        reached = await policy.budget.used_up() if policy.budget and self.priced else None
+        if reached:
+            return _spent(self.name, reached), 0
         if not self.ready:  # said at once, not after a turn in the queue
             return _resting(self.name, self._breaker.left), 0
         try:
@@ -143,10 +164,9 @@ class ModelClient:
             outcome, attempts = await self._attempts(request, deadline, on_text)
         finally:
             self._breaker.leave()
+        self.errors += isinstance(outcome, ModelFailure)
         if policy.budget:
             await policy.budget.pay(self.name, outcome.usage)
-        if policy.cache and isinstance(outcome, ModelOutput):
-            policy.cache.keep(self.name, request, outcome.value)
         return outcome, attempts
 
     async def _attempts(
@@ -161,7 +181,8 @@ class ModelClient:
             attempt += 1
             listener = self._listener(on_text, is_plain)
             left = max(0.0, deadline.until - timing.clock())
-            outcome = await ask_once(self._agent(request.kind), request, left, listener)
+            limits = TimeLimits(left, self._policy.stall)
+            outcome = await ask_once(self._agent(request.kind), request, limits, listener)
             usage = usage.plus(outcome.usage)
             if isinstance(outcome, ModelOutput):
                 self._succeeded(listener, is_plain)
@@ -177,7 +198,7 @@ class ModelClient:
         return outcome._replace(usage=usage), attempt
 
     def _listener(self, on_text: OnText | None, is_plain: bool) -> TextListener | None:
-        """None: the reply is not asked for as a stream."""
+        """Return the listener of a streamed reply; None if the reply is not streamed."""
         if on_text is None or is_plain or self._mute >= MUTE:
             return None
         return TextListener(on_text)
@@ -185,7 +206,8 @@ class ModelClient:
     def _refuses_streams(
         self, failure: ModelFailure, listener: TextListener, deadline: Deadline
     ) -> bool:
-        """A server that knows no streams refuses them, or answers in another form."""
+        """Tell whether a failure shows that the server cannot stream: it refuses streams, or
+        answers in another form."""
         if listener.has_text or failure.again or failure.down:
             return False
         return self._policy.timing.clock() < deadline.until
@@ -193,7 +215,7 @@ class ModelClient:
     def _wait_before_next(
         self, failure: ModelFailure, attempt: int, deadline: Deadline
     ) -> float | None:
-        """Seconds until it is asked again; None: it is not."""
+        """Return the seconds before the next attempt; None if there is none."""
         if not failure.again or attempt > self._policy.retries:
             return None
         timing = self._policy.timing
@@ -201,6 +223,8 @@ class ModelClient:
         longest = deadline.until - timing.clock()
         if deadline.has_stand_in:
             longest = min(longest, PATIENCE)
+        else:  # who asks would not wait as long as some servers want
+            wait = min(wait, LONG)
         return wait if wait < longest else None
 
     def _succeeded(self, listener: TextListener | None, is_plain: bool) -> None:
@@ -218,16 +242,17 @@ class ModelClient:
 
     def _agent(self, kind: type[BaseModel]) -> TypedAgent:
         if kind not in self._agents:
-            self._agents[kind] = agent_for(self.name, self._model, kind)
+            self._agents[kind] = agent_for(self.name, self._model, kind, self._own_rates)
         return self._agents[kind]
 
 
-def _spent(name: str, limit: float) -> ModelFailure:
-    error = ModelUnavailable(
-        f"The model `{name}` is not asked: today's {limit:g} US dollars for models are spent.",
-        hint="It is asked again tomorrow; or raise models.daily_budget.",
+def _spent(name: str, limit: BudgetLimit) -> ModelFailure:
+    error = BudgetSpent(
+        f"The model `{name}` is not asked: today's {limit.amount:g} US dollars for models are "
+        f"spent, the budget of {OWNERS[limit.level]}.",
+        hint=f"It is asked again tomorrow; or raise models.{SETTINGS[limit.level]}.",
     )
-    return ModelFailure(error, "the day's budget is spent")
+    return ModelFailure(error, f"the day's budget of {OWNERS[limit.level]} is spent")
 
 
 def _resting(name: str, seconds: float) -> ModelFailure:

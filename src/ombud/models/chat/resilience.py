@@ -27,11 +27,11 @@ class Timing(NamedTuple):
 
 
 def pause(attempt: int, after: float | None, timing: Timing) -> float:
-    """Seconds before a model is asked again. attempt: how often it was asked, from 1.
+    """Return the seconds before the next attempt: Retry-After and up to a quarter more, else full
+    jitter (Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 
-    after: what the server asked for (Retry-After): at least that, and up to a quarter more, for
-    many may wait for the same moment. Else "full jitter": anything up to a bound that doubles
-    (Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015)."""
+    attempt: how often the model was asked, from 1. after: Retry-After of the server; the addition
+    spreads clients that wait for the same moment."""
     if after is not None:
         return after * (1 + timing.chance() / 4)
     bound: float = min(LONGEST, FIRST * 2 ** (attempt - 1))
@@ -39,9 +39,8 @@ def pause(attempt: int, after: float | None, timing: Timing) -> float:
 
 
 class Breaker:
-    """Whether a model is asked at all. Closed until `failures` calls in a row have failed, then
-    open for `seconds`; after that one call tries it, and closes it or opens it again. For one event
-    loop."""
+    """A circuit breaker: closed until `failures` calls in a row have failed, then open for
+    `seconds`, until one call tries the model again. It serves one event loop."""
 
     def __init__(self, failures: int, seconds: float, timing: Timing) -> None:
         self._most = failures
@@ -53,7 +52,7 @@ class Breaker:
 
     @property
     def left(self) -> float:
-        """Seconds until it may be tried; 0 while it is closed."""
+        """Return the seconds until the model may be tried; 0 while it is closed."""
         return max(0.0, self._until - self._clock())
 
     @property
@@ -61,8 +60,8 @@ class Breaker:
         return not (self.left or self._trying)
 
     def admit(self) -> bool:
-        """Whether a call may begin. Who gets True calls `succeeded` or `failed`, and `leave`
-        whatever happens."""
+        """Tell whether a call may begin. An admitted caller reports `succeeded` or `failed`, and
+        always `leave`."""
         if not self.ready:
             return False
         self._trying = self._until > 0
@@ -73,11 +72,11 @@ class Breaker:
         self._until = 0.0
 
     def failed(self, seconds: float, after: float | None = None) -> None:
-        """seconds: what the call took. after: how long the server asked to be left alone."""
+        """Count a failure. seconds: duration of the call. after: Retry-After of the server."""
         self._failed += 1
         if self._trying or self._failed >= self._most or seconds >= LONG:
             self._until = self._clock() + max(self._seconds, after or 0.0)
 
     def leave(self) -> None:
-        """The call is over, also where it was called off."""
+        """End an admitted call, also a cancelled one."""
         self._trying = False

@@ -12,7 +12,6 @@ from ombud.models.chat.budget import Budget
 from ombud.models.chat.chat import Chat
 from ombud.models.chat.connecting import connect
 from ombud.models.chat.model_client import CallPolicy, ModelClient
-from ombud.models.chat.reply_cache import ReplyCache
 from ombud.models.chat.resilience import Timing
 from ombud.settings import ModelRole, ModelSettings
 
@@ -25,12 +24,10 @@ CLOSING = 5.0
 
 
 class ModelRoles:
-    """The chat models of the settings. Roles share clients, and with them what is known of a
-    model: that it is down, how many calls are under way. A model is opened when a role first needs
-    it.
+    """The chat models of the settings, each opened on first use. Roles share clients, and so their
+    circuit breakers and queues.
 
-    budget: counts what is spent; needed where the settings have a daily budget.
-    """
+    budget: counts what is spent; required if the settings have one."""
 
     def __init__(
         self,
@@ -42,29 +39,23 @@ class ModelRoles:
         self._policy = CallPolicy(
             retries=settings.retries,
             concurrency=settings.concurrency,
-            breaker_failures=settings.breaker_failures,
-            breaker_seconds=settings.breaker_seconds,
             timing=timing,
-            budget=budget if settings.daily_budget else None,
-            cache=ReplyCache(timing) if settings.cache else None,
+            budget=budget if settings.has_budget else None,
         )
         self._clients: dict[str, ModelClient] = {}
         self._opened: list[ModelClient] = []
         self._lock = threading.Lock()
 
     def chat(self, role: ModelRole, first: str = "") -> Chat | None:
-        """The models of a role, another one before them if given; None where there is none, or
-        `first` is `none`.
-
-        Raises SetupError for one that cannot be used.
-        """
+        """Return the models of a role, with `first` before them; None if there are none or `first`
+        is `none`. Raises SetupError for a model that cannot be used."""
         names = names_for(self._settings, role, first)
         if not names:
             return None
         return self._chat(list(map(self._client, names)), role)
 
     def roles(self) -> dict[ModelRole, tuple[str, ...]]:
-        """Role -> the models it asks, in this order; none where it is done without."""
+        """Return the models of each role in the order they are asked; empty for an unused role."""
         return {role: names_for(self._settings, role) for role in ROLES}
 
     def models(self) -> dict[str, tuple[ModelRole, ...]]:
@@ -76,18 +67,24 @@ class ModelRoles:
         return by_model
 
     def alone(self, name: str) -> Chat:
-        """One model by itself, never from memory, so that its own state shows."""
-        policy = self._policy._replace(retries=0, cache=None)
+        """Return one model without fallbacks, so that its own state shows."""
+        policy = self._policy._replace(retries=0)
         return self._chat([self._open(name, policy)], "")
 
     def rates(self, name: str) -> tuple[float, float] | None:
-        """US dollars for a million tokens in and out, where the price list knows the model. Raises
-        SetupError for one that cannot be used."""
+        """Return US dollars for a million tokens in and out, if the price list has the model.
+        Raises SetupError for a model that cannot be used."""
         return self._client(name).rates
 
     def route(self, name: str) -> str:
-        """Where the requests of a model go. Raises SetupError for one that cannot be used."""
+        """Return where the requests of a model go. Raises SetupError for a model that cannot be
+        used."""
         return self._client(name).route
+
+    def errors(self) -> dict[str, int]:
+        """Return how many requests to each model that is open had no reply."""
+        with self._lock:
+            return {name: client.errors for name, client in self._clients.items()}
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -106,7 +103,7 @@ class ModelRoles:
         settings = self._settings
         longest = max(settings.timeout_seconds, settings.search_seconds)
         model = connect(name, settings.base_url, longest)
-        client = ModelClient(name, model, policy)
+        client = ModelClient(name, model, policy, settings.prices.get(name))
         self._opened.append(client)
         return client
 
@@ -121,7 +118,7 @@ class ModelRoles:
 
 
 def _in_turn(lists: Iterable[Sequence[str]]) -> list[str]:
-    """The first of each list, then the second of each; none twice."""
+    """Interleave the lists without repetition."""
     names: dict[str, None] = {}
     for row in zip_longest(*lists):
         for name in row:
@@ -131,8 +128,8 @@ def _in_turn(lists: Iterable[Sequence[str]]) -> list[str]:
 
 
 def open_chat(settings: ModelSettings, role: ModelRole = "compose") -> Chat | None:
-    """The models of one role, by themselves; None when there is none. Raises SetupError for one
-    that cannot be used."""
+    """Open the models of one role without sharing them; None if there are none. Raises SetupError
+    for a model that cannot be used."""
     return ModelRoles(settings).chat(role)
 
 
@@ -159,8 +156,8 @@ def _named(settings: ModelSettings, role: ModelRole) -> list[str]:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """One for the process, for open connections belong to one event loop, and whoever asks may have
-    another."""
+    """Return the event loop of the process: open connections belong to one loop, and callers may
+    have others."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="models", daemon=True).start()
     return loop

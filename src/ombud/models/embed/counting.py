@@ -21,17 +21,15 @@ _PARTS = re.compile(r"[!-/:-@\[-`{-~、。「」\u4e00-\u9fff]|[^!-/:-@\[-`{-~�
 
 
 def counter(tokenizer: Tokenizer) -> Callable[[str], int]:
-    """`text -> tokens`, special tokens left out.
-
-    BERT's tokenizers cut at white space before anything else, so a text's tokens are those of its
-    words; others may join words, or count the space before one, and are asked for whole texts."""
-    if _cuts_at_words(tokenizer):
+    """Return a function that counts tokens without special ones. BERT's tokenizers split at white
+    space, so words are counted and cached; other tokenizers are given whole texts."""
+    if cuts_at_words(tokenizer):
         return _WordCounter(tokenizer)
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def _cuts_at_words(tokenizer: Tokenizer) -> bool:
-    """Whether a text's tokens are those of its words."""
+def cuts_at_words(tokenizer: Tokenizer) -> bool:
+    """Tell whether the tokens of a text are those of its words."""
     normalizer = tokenizer.normalizer
     if not isinstance(tokenizer.model, WordPiece):
         return False
@@ -40,10 +38,10 @@ def _cuts_at_words(tokenizer: Tokenizer) -> bool:
     if not isinstance(normalizer, BertNormalizer) or not normalizer.handle_chinese_chars:
         return False
     added = tokenizer.get_added_tokens_decoder().values()
-    return not any(map(_has_other_rules, added))
+    return not any(map(has_other_rules, added))
 
 
-def _has_other_rules(token: AddedToken) -> bool:
+def has_other_rules(token: AddedToken) -> bool:
     return bool(token.normalized or set(token.content) & set(" \t\n"))
 
 
@@ -60,30 +58,30 @@ class _WordCounter:
         try:
             return sum(map(self._counts.__getitem__, words))
         except KeyError:
-            return self._count_new(words)
+            return self.count_new(words)
 
-    def _count_new(self, words: list[str]) -> int:
-        """The same where some words are not remembered yet."""
+    def count_new(self, words: list[str]) -> int:
+        """Count a text with words that are not cached."""
         # Another thread may count, too: this one goes on with the table it began with.
         counts = self._counts if len(self._counts) < MOST else {"": 0}
         parts_of: dict[str, list[str]] = {}
         for word in words:
             if word not in counts and word not in parts_of:
-                parts_of[word] = self._parts(word)
-        new_counts = self._counts_of_parts(parts_of.values(), counts)
+                parts_of[word] = self.parts(word)
+        new_counts = self.counts_of_parts(parts_of.values(), counts)
         for word, parts in parts_of.items():
-            new_counts[word] = sum(_look_up(part, counts, new_counts) for part in parts)
-        total = sum(_look_up(word, counts, new_counts) for word in words)
+            new_counts[word] = sum(look_up(part, counts, new_counts) for part in parts)
+        total = sum(look_up(word, counts, new_counts) for word in words)
         for word, tokens in new_counts.items():
             if len(word) <= LONGEST:
                 counts[word] = tokens
         self._counts = counts
         return total
 
-    def _counts_of_parts(
+    def counts_of_parts(
         self, parts: Iterable[list[str]], counts: Mapping[str, int]
     ) -> dict[str, int]:
-        """Of those that are not counted yet, in one call."""
+        """Count the uncached words in one call."""
         new_parts = [
             part for part in dict.fromkeys(chain.from_iterable(parts)) if part not in counts
         ]
@@ -91,11 +89,11 @@ class _WordCounter:
         lengths = [len(encoding.ids) for encoding in encodings]
         return dict(zip(new_parts, lengths, strict=True))
 
-    def _parts(self, word: str) -> list[str]:
+    def parts(self, word: str) -> list[str]:
         if any(token in word for token in self._special):
             return [word]
         return _PARTS.findall(word)
 
 
-def _look_up(word: str, counts: Mapping[str, int], new_counts: Mapping[str, int]) -> int:
+def look_up(word: str, counts: Mapping[str, int], new_counts: Mapping[str, int]) -> int:
     return counts[word] if word in counts else new_counts[word]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ombud.models.embed.late import TokenVectors
-from ombud.registry import open_part
+from ombud.registry import find, open_part
 from ombud.settings import ModelSettings
 
 Vectors = npt.NDArray[np.float32]
@@ -25,8 +25,8 @@ class EmbeddedText(NamedTuple):
 
 
 class Embedder(Protocol):
-    """One whose texts do not leave this machine says so: `remote = False`; any other counts as
-    remote."""
+    """The protocol of embedders. An embedder counts as remote unless it has `remote = False`; one
+    that treats questions and documents differently has `read_queries` beside `read`."""
 
     fingerprint: str
     """Changes whenever the vectors would."""
@@ -35,37 +35,44 @@ class Embedder(Protocol):
     """Codes that it understands; None = all."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), dimension), of each text's beginning that fits the
-        window."""
+        """Return unit vectors, shape (len(texts), dimension), of the beginning of each text that
+        fits the window."""
         ...
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]: ...
 
     def count(self, text: str) -> int:
-        """Tokens of `text`, special tokens left out."""
+        """Return the number of tokens of `text`, special ones left out."""
         ...
 
 
 def open_embedder(settings: ModelSettings, cache: Path) -> Embedder | None:
-    """The embedder that the settings name; None for `none`.
+    """Open the embedder of the settings; None for `none`. Raises MissingExtra if its model is not
+    installed, UnknownName for an unknown name.
 
-    cache: folder for files built once, used when the user's own cache cannot be written.
-    Raises MissingExtra when its model is not installed, UnknownName for a name nobody knows.
-    """
+    cache: folder for built files if the user's own cache is not writable."""
     name = settings.embedder
     if name == "none":
         return None
     kind, colon, rest = name.partition(":")
     if colon and kind != "folder":
-        return _open("provider", SHAPES, name, settings.base_url)
+        embedder: Embedder = find("embedder", "provider", SHAPES)(
+            name,
+            settings.base_url,
+            prefixes=settings.embedder_prefixes,
+            query_seconds=settings.step_seconds,
+            document_seconds=settings.timeout_seconds,
+            cache=cache,
+        )
+        return embedder
     if colon or "/" in name or (name not in EMBEDDERS and Path(name).is_dir()):
         return _open("folder", SHAPES, str(Path(rest or name).expanduser()), settings.threads)
     return _open(name, EMBEDDERS, cache, settings.threads)
 
 
-def _open(name: str, known: Mapping[str, str], *arguments: object) -> Embedder:
+def _open(name: str, openers: Mapping[str, str], *arguments: object) -> Embedder:
     needs = ("fingerprint", "dimension", "embed", "read", "count")
-    embedder: Embedder = open_part("embedder", name, known, *arguments, needs=needs)
+    embedder: Embedder = open_part("embedder", name, openers, *arguments, needs=needs)
     return embedder
 
 

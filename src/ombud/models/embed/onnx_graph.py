@@ -35,7 +35,7 @@ def build_int8(weights: Path, target: Path) -> None:
 
 
 def build_encoder(weights: Mapping[str, Array], target: Path) -> None:
-    """The same of weights that are not in a file."""
+    """Build the encoder of weights in memory."""
     write_int8(_EmbedderGraph(weights).model(), target, unchanged=[PROJECT])
 
 
@@ -98,7 +98,7 @@ class EncoderGraph:
         return hidden
 
     def whole(self, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
-        """The model of what was added."""
+        """Return the model of all added nodes."""
         from onnx import helper
 
         graph = helper.make_graph(self.nodes, name, inputs, outputs, self.constants)

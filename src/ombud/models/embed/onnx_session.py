@@ -8,10 +8,8 @@ from ombud.errors import SetupError
 
 
 def open_onnx(graph: Path, tokenizer: Path, *, what: str, hint: str) -> tuple[Any, Any]:
-    """(InferenceSession, Tokenizer) of two files; raises SetupError where they cannot be opened.
-
-    what: the model in a sentence, such as `embedding model`.
-    """
+    """Open (InferenceSession, Tokenizer) from two files; raises SetupError. what: the model in a
+    message, such as `embedding model`."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -21,7 +19,7 @@ def open_onnx(graph: Path, tokenizer: Path, *, what: str, hint: str) -> tuple[An
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
     try:  # neither library has an error of its own to catch
-        words = _open_tokenizer(tokenizer, tokenizer.stat().st_mtime_ns)
+        words = open_tokenizer(tokenizer, tokenizer.stat().st_mtime_ns)
         session = onnxruntime.InferenceSession(
             str(graph), options, providers=["CPUExecutionProvider"]
         )
@@ -34,8 +32,8 @@ def open_onnx(graph: Path, tokenizer: Path, *, what: str, hint: str) -> tuple[An
 
 
 @lru_cache(maxsize=4)
-def _open_tokenizer(file: Path, changed: int) -> Any:
-    """Of one file the embedder and the small reader have the same, which takes .015 s."""
+def open_tokenizer(file: Path, changed: int) -> Any:
+    """Load and cache a tokenizer, which the embedder and the small reader share."""
     from tokenizers import Tokenizer
 
     del changed
@@ -47,7 +45,7 @@ def _open_tokenizer(file: Path, changed: int) -> Any:
 
 
 def require_files(*files: Path, hint: str) -> None:
-    """Raises SetupError for the first that is missing."""
+    """Raise SetupError for the first missing file."""
     for file in files:
         if not file.is_file():
             raise SetupError(f"{file} is missing.", hint=hint)

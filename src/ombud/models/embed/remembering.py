@@ -45,7 +45,22 @@ class CachingEmbedder:
         return np.stack([reading.windows[0] for reading in self.read(texts)])
 
     def read(self, texts: Sequence[str]) -> list[EmbeddedText]:
-        keys = list(map(_digest, texts))
+        return self._read(texts, list(map(_digest, texts)), self._embedder.read)
+
+    def read_queries(self, texts: Sequence[str]) -> list[EmbeddedText]:
+        """Read texts as what is searched for, where that is not the same as a document."""
+        embed_queries = getattr(self._embedder, "read_queries", None)
+        if embed_queries is None:
+            return self.read(texts)
+        keys = [_digest(f"query: {text}") for text in texts]
+        return self._read(texts, keys, embed_queries)
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        keys: Sequence[bytes],
+        embed: Callable[[Sequence[str]], list[EmbeddedText]],
+    ) -> list[EmbeddedText]:
         readings = self._remembered(keys)
         new_texts: dict[bytes, str] = {}
         to_keep: dict[bytes, EmbeddedText] = {}
@@ -53,10 +68,10 @@ class CachingEmbedder:
             if key not in readings:
                 new_texts[key] = text
         if new_texts:
-            new_readings = self._embedder.read(list(new_texts.values()))
+            new_readings = embed(list(new_texts.values()))
             for key, reading in zip(new_texts, new_readings, strict=True):
-                is_kept = len(new_texts[key]) <= LONGEST
-                readings[key] = _own(reading) if is_kept else reading
+                is_cacheable = len(new_texts[key]) <= LONGEST
+                readings[key] = _own(reading) if is_cacheable else reading
         for key, text in zip(keys, texts, strict=True):
             if len(text) <= LONGEST:
                 to_keep[key] = readings[key]
@@ -64,7 +79,7 @@ class CachingEmbedder:
         return [readings[key] for key in keys]
 
     def remembers(self, texts: Sequence[str]) -> bool:
-        """Whether all of it was read before, so that nothing need wait for a model."""
+        """Tell whether all texts are cached, so that no model is needed."""
         keys = list(map(_digest, texts))
         with self._lock:
             return all(key in self._kept for key in keys)
@@ -88,15 +103,15 @@ class CachingEmbedder:
 async def beside(
     embedder: Embedder | None, texts: Sequence[str], work: Callable[[], Result]
 ) -> Result:
-    """What `work` makes of the texts: in a thread where a model reads them, here where they were
-    read before, for a change of threads takes longer than that."""
+    """Run `work` on the texts in a thread if a model is needed; on cached texts a thread switch
+    would take longer."""
     if embedder is None or (isinstance(embedder, CachingEmbedder) and embedder.remembers(texts)):
         return work()
     return await asyncio.to_thread(work)
 
 
 def _own(reading: EmbeddedText) -> EmbeddedText:
-    """A copy: parts would hold on to the whole arrays that they were cut from."""
+    """Copy a slice, which would keep the whole array in memory."""
     tokens = reading.tokens
     if tokens:
         tokens = TokenVectors(tokens.ids.copy(), tokens.vectors.copy())

@@ -3,13 +3,3 @@
 from ombud.models.reader.encoding import EncodedPassage, encode
 from ombud.models.reader.graph import build_reader
 from ombud.models.reader.reader import Reader, ReaderPassage, Reading, open_reader
-
-__all__ = [
-    "EncodedPassage",
-    "Reader",
-    "ReaderPassage",
-    "Reading",
-    "build_reader",
-    "encode",
-    "open_reader",
-]

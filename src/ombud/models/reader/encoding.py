@@ -14,7 +14,7 @@ NO_PIECE = -1
 
 
 class EncodedPassage(NamedTuple):
-    """One entry a token."""
+    """The reader's input, with one entry per token."""
 
     ids: Sequence[int]
     kinds: Sequence[int]
@@ -24,11 +24,12 @@ class EncodedPassage(NamedTuple):
 
 
 def encode(tokenizer: Any, question: str, heading: str, pieces: Sequence[str]) -> EncodedPassage:
-    """Pieces that do not fit are cut; of a long question the end counts."""
+    """Encode a question and a passage. Pieces that do not fit are cut; of a long question the end
+    is kept."""
     texts = [question, f"{heading}:" if heading else "", *pieces]
     encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-    asked, head, *of_pieces = [encoding.ids for encoding in encodings]
-    first = [CLS, *asked[-MOST_QUESTION:], SEP]
+    question_ids, head, *of_pieces = [encoding.ids for encoding in encodings]
+    first = [CLS, *question_ids[-MOST_QUESTION:], SEP]
     ids = [*first, *head[:MOST_HEADING]]
     places = [NO_PIECE] * len(ids)
     for place, tokens in enumerate(of_pieces):

@@ -46,7 +46,7 @@ class Reader:
         self._threads = MeteredThreads(threads or os.cpu_count() or 1, "read")
 
     def read(self, question: str, passages: Sequence[ReaderPassage]) -> list[Reading]:
-        """Each passage by itself, so that none depends on its neighbours."""
+        """Score each passage by itself, so that none depends on its neighbours."""
         encodings: list[EncodedPassage] = []
         for passage in passages:
             encodings.append(encode(self._tokenizer, question, passage.heading, passage.pieces))
@@ -72,9 +72,8 @@ class Reader:
 
 
 def open_reader(cache: Path, threads: int = 0) -> Reader | None:
-    """None where the weights that it was taught from are not installed.
-
-    Raises SetupError where they or the delta are damaged, or no cache can be written."""
+    """Open the reader; None if its base weights are not installed. Raises SetupError if they or the
+    delta are damaged, or the cache is not writable."""
     model = installed_minilm()
     if model is None or not DELTA.is_file():
         return None

@@ -53,7 +53,7 @@ class CrossEncoder:
             ) from unfit
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> list[float]:
-        """The graph's own logits. What has not begun when the time is up is not begun any more."""
+        """Return the graph's logits. Batches not begun when the time is up are left out."""
         if not texts:
             return []
         try:
@@ -62,7 +62,7 @@ class CrossEncoder:
         except TimeoutError as late:
             raise ModelUnavailable(
                 f"The reranker `{self.name}` gave no scores within {seconds:.0f} seconds.",
-                hint="Lower plan.rerank_pool, raise models.search_seconds or take a smaller model.",
+                hint="Raise models.search_seconds or take a smaller model.",
             ) from late
 
     async def _score(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -76,16 +76,16 @@ class CrossEncoder:
                 job.cancel()
 
     def _pairs(self, query: str, texts: Sequence[str]) -> list[Any]:
-        """Encodings of (query, text), at most WINDOW tokens each."""
-        asked = self._tokenizer.encode(query, add_special_tokens=False)
-        if len(asked.ids) > QUERY:
-            asked.truncate(QUERY)
-        room = WINDOW - self._special - len(asked.ids)
+        """Return encodings of (query, text), at most WINDOW tokens each."""
+        query_encoding = self._tokenizer.encode(query, add_special_tokens=False)
+        if len(query_encoding.ids) > QUERY:
+            query_encoding.truncate(QUERY)
+        room = WINDOW - self._special - len(query_encoding.ids)
         pairs = []
         for passage in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False):
             if len(passage.ids) > room:
                 passage.truncate(room)
-            pairs.append(self._tokenizer.post_process(asked, passage))
+            pairs.append(self._tokenizer.post_process(query_encoding, passage))
         return pairs
 
     def _one(self, pair: Any) -> float:
@@ -118,7 +118,7 @@ class CrossEncoder:
 
 
 def open_folder(folder: str, settings: ModelSettings) -> CrossEncoder:
-    """Raises SetupError where a file is missing or the graph is none for pairs."""
+    """Open a cross-encoder. Raises SetupError if a file is missing or the graph takes no pairs."""
     place = Path(folder).expanduser()
     graph = place / "model.onnx"
     tokenizer = place / "tokenizer.json"

@@ -10,29 +10,27 @@ from ombud.settings import ModelSettings
 
 
 class Reranker(Protocol):
-    """One whose texts do not leave this machine says so: `remote = False`."""
+    """The protocol of cross-encoders. A local one has `remote = False`."""
 
     name: str
     """As the settings name it, such as `cohere:rerank-v3.5`."""
 
     @property
     def price(self) -> float | None:
-        """US dollars of a call; None = not known."""
+        """Return US dollars per call; None if unknown."""
         ...
 
     async def score(self, query: str, texts: Sequence[str], seconds: float) -> list[float]:
-        """One score a text, in their order; higher is more relevant, on a scale of the model's own.
+        """Return one score per text in their order; higher is more relevant, on the model's own
+        scale. Asks once; raises ModelUnavailable or MalformedOutput.
 
-        seconds: wall clock of the whole call. Asks once; raises ModelUnavailable or
-        MalformedOutput."""
+        seconds: wall clock of the whole call."""
         ...
 
 
 def open_reranker(settings: ModelSettings) -> Reranker | None:
-    """The reranker that the settings name; None where they name none.
-
-    Raises UnknownName for a kind nobody knows, SetupError for files, a key or an address that
-    cannot work."""
+    """Open the reranker of the settings; None if they name none. Raises UnknownName for an unknown
+    kind, SetupError for files, a key or an address that cannot work."""
     name = settings.reranker
     if name in ("", "none"):
         return None
@@ -50,5 +48,6 @@ RERANKERS = {
     "folder": "ombud.models.rerank.cross_encoder:open_folder",
     "cohere": "ombud.models.rerank.rerank_api:open_cohere",
     "jina": "ombud.models.rerank.rerank_api:open_jina",
+    "tei": "ombud.models.rerank.rerank_api:open_tei",
 }
 """What stands before the colon -> `(what stands after it, settings) -> Reranker`."""

@@ -26,14 +26,12 @@ class Permutation(BaseModel):
 
 
 async def by_listwise(task: RerankTask) -> list[int]:
-    """All in one call where they fit; else windows from the back to the front, so that what is good
-    is carried forward: Sun et al., RankGPT, EMNLP 2023.
-
-    A window without a usable order keeps its own, and is noted; a call that fails ends it all.
-    """
+    """Rerank in one call if all passages fit, else in windows from back to front: Sun et al.,
+    RankGPT, EMNLP 2023. A window without a usable order stays as it is and is noted; a failed call
+    ends the reranking."""
     order = list(range(len(task.hits)))
     count = len(task.hits)
-    every_window = [(0, count)] if _fits_one_call(task.hits) else list(windows(count))
+    every_window = [(0, count)] if fits_one_call(task.hits) else list(windows(count))
     unusable = 0
     for start, end in every_window:
         window = order[start:end]
@@ -47,13 +45,13 @@ async def by_listwise(task: RerankTask) -> list[int]:
     return order
 
 
-def _fits_one_call(hits: Sequence[Hit]) -> bool:
+def fits_one_call(hits: Sequence[Hit]) -> bool:
     characters = sum(len(passage_text(hit)) for hit in hits)
     return len(hits) <= ONE_CALL and characters <= ONE_CALL_CHARACTERS
 
 
 async def _numbers(task: RerankTask, window: Sequence[int]) -> list[int]:
-    """The order that the model gives, counted from 1; empty where it gives none."""
+    """Return the model's order, counted from 1; empty if it gives none."""
     passages: list[str] = []
     for number, place in enumerate(window, start=1):
         passages.append(passage_text(task.hits[place], number))
@@ -71,7 +69,7 @@ async def _numbers(task: RerankTask, window: Sequence[int]) -> list[int]:
 
 
 def windows(count: int) -> Iterator[tuple[int, int]]:
-    """(start, end) from the back to the front; the last one begins at 0, also where the stride does
+    """Yield (start, end) from back to front. The last window begins at 0 even if the stride does
     not divide."""
     end = count
     while True:
@@ -83,8 +81,8 @@ def windows(count: int) -> Iterator[tuple[int, int]]:
 
 
 def permuted(window: Sequence[int], numbers: Sequence[int]) -> list[int]:
-    """The window in the order of the numbers, which count from 1; unknown and repeated ones are
-    dropped, what has no number stays behind, as it was."""
+    """Reorder a window by numbers that count from 1. Unknown and repeated numbers are dropped;
+    items without a number come last in their old order."""
     order: dict[int, None] = {}
     for number in numbers:
         if 1 <= number <= len(window):

@@ -11,6 +11,9 @@ import numpy.typing as npt
 from ombud.models import late
 from ombud.types import Hit, Plan
 
+RERANK_POOL = 25
+"""Best fused hits that are put in order anew."""
+
 
 class NearestFirst(NamedTuple):
     hits: Sequence[Hit]
@@ -19,21 +22,25 @@ class NearestFirst(NamedTuple):
 
 
 def by_tokens(
-    asked: Sequence[late.TokenVectors], hits: Sequence[Hit], packed: Mapping[str, bytes], plan: Plan
+    question_tokens: Sequence[late.TokenVectors],
+    hits: Sequence[Hit],
+    packed: Mapping[str, bytes],
+    plan: Plan,
 ) -> NearestFirst:
-    """The hits, the best plan.rerank_pool of them in their new order, and nearness of these in that
-    order.
+    """Reorder the best RERANK_POOL hits by late interaction, and return them with the nearness of
+    each.
 
-    asked: tokens of each search text; packed: chunk id -> tokens. Both scores are standardised over
-    the pool and added, plan.late times the nearness to the fused one. A hit without tokens, in a
-    language that the embedder does not read, counts as neither near nor far. The order stays, and
-    there is no nearness, where fewer than two hits or no search text have tokens."""
+    Both scores are standardised over the pool and added, plan.late times nearness to the fused
+    score. A hit without tokens counts as average; with fewer than two hits or no search text with
+    tokens, the order stays and nearness is empty.
+
+    question_tokens: tokens of each search text. packed: chunk id -> tokens."""
     if not plan.late:
         return NearestFirst(hits)
-    pool = hits[: plan.rerank_pool]
-    rest = hits[plan.rerank_pool :]
-    asked = [tokens for tokens in asked if len(tokens.ids)]
-    if not asked:
+    pool = hits[:RERANK_POOL]
+    rest = hits[RERANK_POOL:]
+    question_tokens = [tokens for tokens in question_tokens if len(tokens.ids)]
+    if not question_tokens:
         return NearestFirst(hits)
     with_tokens: list[int] = []
     texts: list[late.TokenVectors] = []
@@ -44,7 +51,7 @@ def by_tokens(
     if len(with_tokens) < 2:
         return NearestFirst(hits)
     nearness = np.zeros(len(pool))
-    nearness[with_tokens] = _mean_nearness(asked, texts)
+    nearness[with_tokens] = mean_nearness(question_tokens, texts)
     fused = _standardised(np.array([hit.score for hit in pool]))
     scores = fused + plan.late * nearness
     order = np.argsort(-scores, kind="stable")
@@ -55,18 +62,17 @@ def by_tokens(
     )
 
 
-def _mean_nearness(
-    asked: Sequence[late.TokenVectors], texts: Sequence[late.TokenVectors]
+def mean_nearness(
+    question_tokens: Sequence[late.TokenVectors], texts: Sequence[late.TokenVectors]
 ) -> npt.NDArray[np.float64]:
-    by_search_text = [_standardised(late.interact(tokens, texts)) for tokens in asked]
+    by_search_text = [_standardised(late.interact(tokens, texts)) for tokens in question_tokens]
     mean: npt.NDArray[np.float64] = np.mean(by_search_text, axis=0)
     return mean
 
 
 def descending(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """The scores that came in, best first, to the hits in their new order: they stay on the scale
-    of the fusion, which confidence is calibrated on. No two are equal, for `Evidence.hits` would
-    put equal ones in an order of its own."""
+    """Assign the old scores, best first, to the hits in their new order, because confidence is
+    calibrated on the scale of the fusion. No two are equal: `Evidence.hits` would reorder ties."""
     scores = sorted((hit.score for hit in hits), reverse=True)
     last = math.inf
     for hit, score in zip(hits, scores, strict=True):
@@ -75,7 +81,7 @@ def descending(hits: Sequence[Hit]) -> Iterator[Hit]:
 
 
 def _standardised(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Mean 0, deviation 1; all 0 where they are all equal."""
+    """Standardise to mean 0 and deviation 1; equal scores all become 0."""
     spread = scores.std()
     if spread <= 1e-9:
         return np.zeros(len(scores))

@@ -20,7 +20,7 @@ class Grade(BaseModel):
 
 
 async def by_pointwise(task: RerankTask) -> list[int]:
-    """A grade for each passage by itself, several at a time."""
+    """Grade each passage by itself, several concurrently."""
     free = asyncio.Semaphore(CONCURRENT)
 
     async def grade(hit: Hit) -> float:

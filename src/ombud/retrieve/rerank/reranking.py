@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from ombud.deadlines import seconds_left
 from ombud.errors import EngineError, ModelError, UnknownName
 from ombud.registry import find, names
 from ombud.retrieve.model import ModelUsage
-from ombud.retrieve.rerank.nearness import descending
+from ombud.retrieve.rerank.nearness import RERANK_POOL, descending
 from ombud.retrieve.rerank.task import RerankOrder, RerankParts, RerankTask
 from ombud.types import Hit, Plan
 
@@ -30,22 +31,20 @@ class Reranked(NamedTuple):
 async def rerank_hits(
     question_text: str, hits: Sequence[Hit], plan: Plan, index: RerankParts
 ) -> Reranked:
-    """The best plan.rerank_pool of `hits` (best first) in the order of plan.reranker, the others
-    after them.
+    """Reorder the best RERANK_POOL hits by plan.reranker. Raises UnknownName; any other failure
+    keeps the order and is noted in `degraded`.
 
-    Scores are handed out anew, so that whoever sorts by them gets this order: the first hit has the
-    best score that came in, the second the next. They stay on the scale of the fusion, which
-    confidence is calibrated on; a reranker's own scores would not. Raises UnknownName where no
-    reranker has the name; any other failure leaves everything as it was and is one string in
-    `degraded`. hits: only what the asker may see; texts of them go to the model."""
+    Scores are reassigned in the new order and stay on the scale of the fusion, which confidence is
+    calibrated on. hits: only what the asker may see, because the model reads them."""
     order_by = reranker_of(plan.reranker)
-    pool = tuple(hits[: plan.rerank_pool])
+    pool = tuple(hits[:RERANK_POOL])
     if plan.reranker == "none" or len(pool) < 2:
         return Reranked(tuple(hits))
+    index = index._replace(seconds=seconds_left(index.seconds))
     task = RerankTask(question_text, pool, plan, index)
     ordered = tuple(hits)
     try:
-        async with asyncio.timeout(index.seconds + GRACE):
+        async with asyncio.timeout(seconds_left(index.seconds + GRACE)):
             order = await order_by(task)
         if order != list(range(len(pool))):
             best = [pool[place] for place in order]
@@ -57,7 +56,8 @@ async def rerank_hits(
 
 
 def _why(failed: Exception, task: RerankTask) -> str:
-    """Only what kind of error: its words may repeat what was sent, which no trace may hold."""
+    """Return only the kind of error: its message may repeat what was sent, which no trace may
+    contain."""
     if task.left <= 0 or isinstance(failed, TimeoutError):
         return f"gave no order within {task.index.seconds:.0f} seconds"
     return f"failed ({type(failed).__name__})"
@@ -69,20 +69,17 @@ async def as_they_were(task: RerankTask) -> list[int]:
 
 @cache
 def reranker_of(name: str) -> RerankOrder:
-    """One of RERANKERS, or of a plugin under the entry point group `ombud.rerank_order`; raises
-    UnknownName. Kept, for every question asks.
-
-    (`ombud.reranker` is the group of cross-encoders, which `cross-encoder` here asks.)"""
+    """Return one of RERANKERS or of the entry point group `ombud.rerank_order`; raises UnknownName.
+    It is cached. The group `ombud.reranker` has the cross-encoders that `cross-encoder` uses."""
     try:
-        found: RerankOrder = find("rerank_order", name, RERANKERS)
+        reranker: RerankOrder = find("rerank_order", name, RERANKERS)
     except UnknownName as unknown:
         raise UnknownName(f"No reranker is called `{name}`.", hint=unknown.hint) from None
-    return found
+    return reranker
 
 
 RERANKERS: Mapping[str, str] = {
     "none": "ombud.retrieve.rerank.reranking:as_they_were",
-    "mmr": "ombud.retrieve.rerank.diversity:by_mmr",
     "listwise": "ombud.retrieve.rerank.listwise:by_listwise",
     "pointwise": "ombud.retrieve.rerank.pointwise:by_pointwise",
     "cross-encoder": "ombud.retrieve.rerank.cross_encoder:by_cross_encoder",
@@ -91,5 +88,5 @@ RERANKERS: Mapping[str, str] = {
 
 
 def reranker_names() -> tuple[str, ...]:
-    """Ours and those of installed plugins."""
+    """Return the names of our rerankers and of installed plugins."""
     return names("reranker", RERANKERS)

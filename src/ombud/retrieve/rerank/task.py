@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from ombud.errors import ModelUnavailable
-from ombud.index import Engine
 from ombud.models import Chat, Reranker
 from ombud.prompts import load as load_prompt
 from ombud.retrieve.model import ModelUsage, usage_of
@@ -24,9 +23,8 @@ TAG = re.compile(r"<\s*(/?\s*(?:passage|question))", re.IGNORECASE)
 
 
 class RerankParts(NamedTuple):
-    """What a reranker needs of the workspace."""
+    """The parts of the workspace that a reranker needs."""
 
-    engine: Engine
     chat: Chat | None
     cross_encoder: Reranker | None
     seconds: float
@@ -36,7 +34,7 @@ class RerankParts(NamedTuple):
 
 
 class RerankTask:
-    """One question's pool, what may be asked about it, and what that came to."""
+    """The pool of one question, its budget of calls and their usage."""
 
     def __init__(self, question: str, hits: Sequence[Hit], plan: Plan, index: RerankParts) -> None:
         self.question = question
@@ -50,14 +48,14 @@ class RerankTask:
 
     @property
     def left(self) -> float:
-        """Seconds of the whole reranking that are left."""
+        """Return the remaining seconds of the whole reranking."""
         return self._deadline - time.monotonic()
 
     def note(self, what: str) -> None:
         self.notes[what] = None
 
     async def ask(self, prompt: str, kind: type[T], passages: str, **more: str) -> T:
-        """The typed answer of the chat model to prompt file `prompt`; raises ModelError."""
+        """Return the chat model's typed reply to prompt file `prompt`; raises ModelError."""
         chat = self.index.chat
         if chat is None:
             raise ModelUnavailable("There is no chat model.", hint="Set models.chat.")
@@ -66,7 +64,7 @@ class RerankTask:
             self.note(f"prompt: {rules.note}")
         reply = await chat.reply(
             rules.fill(organisation=self.index.organisation, **more),
-            f"<question>\n{_as_data(self.question)}\n</question>\n\n{passages}",
+            f"<question>\n{as_data(self.question)}\n</question>\n\n{passages}",
             kind,
             temperature=self.plan.temperature,
             seconds=max(0.001, self.left),
@@ -75,8 +73,8 @@ class RerankTask:
         return reply.value
 
     def by_scores(self, scores: Sequence[float]) -> list[int]:
-        """Places of the hits, the best score first; at equal ones local before global, then as they
-        were."""
+        """Return the places of the hits, best score first. On a tie local comes before global, then
+        the old order counts."""
 
         def rank(place: int) -> tuple[float, bool, int]:
             chunk = self.hits[place].chunk
@@ -91,15 +89,15 @@ none."""
 
 
 def passage_text(hit: Hit, number: int | None = None) -> str:
-    """A passage as data: nothing in it can close its mark. Delimited as for the answer
+    """Return a passage as data that cannot close its delimiter, delimited as for the answer
     (`answer/compose/prompting.py`)."""
     chunk = hit.chunk
     label = "" if number is None else f' number="{number}"'
     scope = "local" if chunk.countries else "global"
-    title = _as_data(" > ".join(chunk.trail)).replace('"', "'")
-    body = _as_data(f"{chunk.header}\n{chunk.text}")
+    title = as_data(" > ".join(chunk.trail)).replace('"', "'")
+    body = as_data(f"{chunk.header}\n{chunk.text}")
     return f'<passage{label} scope="{scope}" title="{title}">\n{body}\n</passage>'
 
 
-def _as_data(text: str) -> str:
+def as_data(text: str) -> str:
     return TAG.sub(r"< \1", text.strip()[:LONGEST])

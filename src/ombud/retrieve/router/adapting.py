@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import get_args
 
 from ombud.errors import BadSetting
-from ombud.retrieve.router import Router, class_of, classify
+from ombud.retrieve.router.classifying import Router, class_of, classify
 from ombud.settings import merge_plan
 from ombud.types import Parameter, Plan
 
@@ -24,11 +24,10 @@ PARAMETERS: tuple[Parameter, ...] = get_args(Parameter)
 def adapt_plan(
     plan: Plan, text: str, contexts: int | None = None, router: Router = classify
 ) -> tuple[Plan, dict[str, float]]:
-    """The plan for this question, and what was seen in it: `complexity`, the class, and
-    `complexity_p`, how sure.
+    """Adapt the plan to the question's complexity, and return its signals `complexity` (the class)
+    and `complexity_p`. Raises BadSetting.
 
-    contexts: passages that the question needs, where a model has counted them; the router is then
-    not asked. What a request pinned stays. Raises BadSetting as `check_mapping` does."""
+    contexts: passages needed as counted by a model, which replaces the router."""
     names = adaptive(plan)
     if not names:
         return plan, {}
@@ -38,34 +37,25 @@ def adapt_plan(
     else:
         label = class_of(contexts, plan.classes)
         sure = 1.0
-    chosen: dict[str, int] = {
-        name: mapped(plan, name)[label] for name in names if name not in plan.pinned
-    }
+    chosen: dict[str, int] = {name: mapped(plan, name)[label] for name in names}
     signals = {"complexity": float(label), "complexity_p": float(sure)}
     return merge_plan(chosen, base=plan), signals
 
 
-def check_mapping(plan: Plan) -> None:
-    """Raises BadSetting for a mapping that has not one value a class, or one that the field cannot
-    have."""
-    for name in plan.mapping:
-        for value in mapped(plan, name):
-            merge_plan({name: value}, base=plan)
-
-
 def adaptive(plan: Plan) -> tuple[Parameter, ...]:
-    """The fields that the question's class sets; pinned ones among them."""
+    """Return the fields that the question's class sets."""
     if isinstance(plan.adaptive, bool):
         return PARAMETERS if plan.adaptive else ()
-    return plan.adaptive
+    return tuple(plan.adaptive)
 
 
 def mapped(plan: Plan, name: Parameter) -> tuple[int, ...]:
-    """Value of a field per class: the plan's own mapping, else the paper's."""
-    found = plan.mapping.get(name, TABLE[plan.classes][name])
-    if len(found) != plan.classes:
+    """Return the value of a field for each class: the plan's own, else the paper's."""
+    own = plan.adaptive if isinstance(plan.adaptive, dict) else {}
+    value = own.get(name, TABLE[plan.classes][name])
+    if len(value) != plan.classes:
         raise BadSetting(
-            f"plan.mapping.{name} has {len(found)} values for {plan.classes} classes.",
+            f"plan.adaptive.{name} has {len(value)} values for {plan.classes} classes.",
             hint=f"Give one a class, such as {name} = {list(TABLE[plan.classes][name])}.",
         )
-    return found
+    return value

@@ -1,17 +1,24 @@
 """One question -> how many passages settle it."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from ombud.errors import BadSetting
-from ombud.models import Chat, Embedder, open_embedder
+from ombud.errors import BadSetting, ModelError
+from ombud.models import Chat, Embedder, linear, open_embedder
 from ombud.prompts import load as load_prompt
-from ombud.retrieve.router.weights import WITH_VECTORS, Weights, load_router_weights, router_scores
+from ombud.retrieve.router.reading import ROUTER_READING
 from ombud.settings import ModelSettings
 
+Embed = linear.Embed
+Numbers = linear.Numbers
+Weights = linear.LinearWeights
+SHIPPED = Path(__file__).with_name("weights.json")
+WITH_VECTORS = Path(__file__).with_name("weights-minilm.json")
 WEIGHTS = "weights.json"
 """In the folder of a fine-tuned router, beside its encoder."""
 
@@ -28,24 +35,24 @@ Router = Callable[[str, int], Routed]
 
 
 def classify(question: str, classes: int = 3) -> Routed:
-    """By the shipped weights: numpy alone, about 2 ms."""
+    """Classify with the shipped weights, by numpy alone."""
     return route(question, classes, load_router_weights(), None)
 
 
 def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
-    """A weights file or the folder of a fine-tuned router.
+    """Open a weights file, the folder of a fine-tuned router or, for None, the shipped weights.
+    Raises BadSetting for a file without weights or with vectors of another embedder.
 
-    None: the shipped weights, of which those with vectors judge better where the embedder is the
-    one they were taught with (docs/results/router.md). embedder: the workspace's own. Raises
-    BadSetting where the file holds no weights, or vectors of another embedder are wanted."""
+    embedder: the workspace's own; the shipped weights with vectors are used if it is the one they
+    were trained with."""
     if path is None:
         shipped = load_router_weights(WITH_VECTORS)
         if embedder is None or embedder.fingerprint != shipped.embedder:
             return classify
-        return _by_weights(shipped, embedder)
+        return by_weights(shipped, embedder)
     if path.is_dir():
         own = open_embedder(ModelSettings(embedder=f"folder:{path}"), path)
-        return _by_weights(load_router_weights(path / WEIGHTS), own)
+        return by_weights(load_router_weights(path / WEIGHTS), own)
     weights = load_router_weights(path)
     fingerprint = embedder.fingerprint if embedder else None
     if weights.embedder and weights.embedder != fingerprint:
@@ -55,16 +62,16 @@ def open_router(path: Path | None, embedder: Embedder | None = None) -> Router:
             hint="Set models.embedder to it, or train without vectors: "
             "python -m research.training.router --variant logistic.",
         )
-    return _by_weights(weights, embedder)
+    return by_weights(weights, embedder)
 
 
-def _by_weights(weights: Weights, embedder: Embedder | None) -> Router:
+def by_weights(weights: Weights, embedder: Embedder | None) -> Router:
     return lambda question, classes: route(question, classes, weights, embedder)
 
 
 def route(question: str, classes: int, weights: Weights, embedder: Embedder | None) -> Routed:
-    """Classes that the weights tell apart and the caller does not are added up; raises BadSetting
-    for the reverse."""
+    """Add up classes that the weights distinguish and the caller does not; raises BadSetting for
+    the reverse."""
     if classes > weights.classes:
         raise BadSetting(
             f"The router's weights know {weights.classes} classes, not {classes}.",
@@ -72,17 +79,43 @@ def route(question: str, classes: int, weights: Weights, embedder: Embedder | No
             f"or train them anew with --classes {classes}.",
         )
     embed = embedder.embed if embedder else None
-    (scores,) = router_scores([question], weights, embed)
+    try:
+        (scores,) = router_scores([question], weights, embed)
+    except ModelError:
+        return classify(question, classes)
     last = classes - 1
     return routed([*scores[:last], scores[last:].sum()])
 
 
 def routed(probabilities: list[float]) -> Routed:
-    """The likeliest class; of two alike the wider one, for a passage too many costs less than one
+    """Return the likeliest class, on a tie the wider one: a passage too many costs less than one
     too few."""
     plain = tuple(map(float, probabilities))
     _, label = max((probability, label) for label, probability in enumerate(plain))
     return Routed(label, plain)
+
+
+def router_scores(texts: Sequence[str], weights: Weights, embed: Embed | None = None) -> Numbers:
+    """Return probabilities, shape (len(texts), weights.classes). Raises BadSetting if `embed` is
+    needed and missing."""
+    return linear.score(texts, weights, ROUTER_READING, embed)
+
+
+def router_weights_text(weights: Weights) -> str:
+    return linear.to_json(linear.as_record(weights))
+
+
+@lru_cache(maxsize=4)
+def load_router_weights(path: Path = SHIPPED) -> Weights:
+    """Read the weights that `python -m research.training.router` wrote; raises BadSetting for any
+    other."""
+    try:
+        return linear.from_record(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as wrong:
+        raise BadSetting(
+            f"{path} holds no router's weights.",
+            hint="Make some with `python -m research.training.router FILE --out WEIGHTS`.",
+        ) from wrong
 
 
 class _Counted(BaseModel):
@@ -92,10 +125,8 @@ class _Counted(BaseModel):
 async def classify_by_model(
     question: str, classes: int, chat: Chat, *, seconds: float, prompts: Path | None = None
 ) -> Routed:
-    """Zero-shot: a chat model counts the passages; raises ModelError.
-
-    Its class has probability 1. `understand` counts them too: where it runs, no call of its own is
-    needed."""
+    """Classify zero-shot: a chat model counts the passages; raises ModelError. The class gets
+    probability 1. Where `understand` runs it counts them too, and this call is not needed."""
     prompt = load_prompt("complexity", chat.name, prompts)
     reply = await chat.reply(
         prompt.text,
@@ -111,5 +142,5 @@ async def classify_by_model(
 
 
 def class_of(contexts: int, classes: int) -> int:
-    """Passages needed -> class: min(max(n, 1), classes) - 1."""
+    """Map the passages needed to a class: min(max(n, 1), classes) - 1."""
     return min(max(contexts, 1), classes) - 1

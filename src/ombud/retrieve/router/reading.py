@@ -1,103 +1,37 @@
-"""A question as the router reads it: words, sentences, the part that asks, and its shape without
-its subject."""
+"""A question as the router reads it: the sentences that ask, their words, and how they are put."""
 
 import re
-import tomllib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-WORD = re.compile(
-    r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+(?:[.,]\d+)*|[?:,;()=/&%\"]|[-–—](?=\s)|[.!]+(?=\s|$)",
-)
-CONTRACTED = (
-    ("can't", "can not"),
-    ("won't", "will not"),
-    ("n't", " not"),
-    ("'re", " are"),
-    ("'ve", " have"),
-    ("'ll", " will"),
-    ("'m", " am"),
-    ("'d", " would"),
-)
-IS = re.compile(r"\b(what|who|how|where|when)'s\b")
-POSSESSED = re.compile(r"'s\b")
-SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+|\n+")
+from ombud.models import linear
+
+WORD = re.compile(r"\w+(?:'\w+)?|[^\w\s]")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 LONGEST = 4000
 """Characters that are read; a pasted contract is not a question."""
 
 
-@cache
-def cues() -> Mapping[str, Any]:
-    """The patterns and word lists of cues.toml."""
-    with Path(__file__).with_name("cues.toml").open("rb") as file:
-        return tomllib.load(file)
-
-
-@cache
-def pattern(group: str, name: str) -> re.Pattern[str]:
-    """One entry of cues.toml; a list stands between word boundaries."""
-    entry = cues()[group][name]
-    if not isinstance(entry, str):
-        entry = rf"\b(?:{'|'.join(entry)})\b"
-    return re.compile(entry, re.IGNORECASE)
-
-
-def tidy(text: str) -> str:
-    """As it is read everywhere: plain apostrophes, lower case, no longer than `LONGEST`."""
-    return text[:LONGEST].replace("’", "'").replace("‘", "'").lower()
+def asking_sentences(text: str) -> str:
+    """Return the sentences with a question mark, the last one where there is none: how long a story
+    is says nothing of how many passages its question needs."""
+    sentences = SENTENCE_END.split(text[:LONGEST].strip())
+    asking = [sentence for sentence in sentences if sentence.endswith("?")]
+    return " ".join(asking or sentences[-1:])
 
 
 def question_words(text: str) -> list[str]:
-    """Words, numbers and the marks that part clauses, contractions and chat spellings written
-    out."""
-    text = IS.sub(r"\1 is", tidy(text))
-    for short, full in CONTRACTED:
-        text = text.replace(short, full)
-    spelling: Mapping[str, str] = cues()["reading"]["spelling"]
-    words: list[str] = []
-    for word in WORD.findall(POSSESSED.sub(" 's", text)):
-        words += spelling.get(word, word).split()
-    return words
-
-
-def question_sentences(text: str) -> list[str]:
-    parts = SENTENCE.split(tidy(text).strip())
-    return [part for part in parts if any(map(str.isalnum, part))]
-
-
-def asking(text: str) -> list[str]:
-    """The sentences that ask; the last one where none does.
-
-    People tell a story first: how long it is says nothing of how many passages its question needs.
-    Where a sentence narrows what is asked ("the only thing I can't find is"), what stands before it
-    is story too."""
-    sentences = question_sentences(text)
-    asks = [sentence for sentence in sentences if _asks(sentence)]
-    narrowed = pattern("reading", "narrowed")
-    start = 0
-    for place, sentence in enumerate(asks):
-        if narrowed.search(sentence):
-            start = place
-    return asks[start:] or sentences[-1:]
-
-
-def _asks(sentence: str) -> bool:
-    if not pattern("reading", "asking").search(sentence):
-        return False
-    if sentence.rstrip().endswith("?"):
-        return True
-    return not pattern("reading", "declined").search(sentence)
+    """Return words and marks, in small letters."""
+    return WORD.findall(text.replace("’", "'").lower())
 
 
 def shape(words: list[str]) -> list[str]:
-    """Words to how they are put: function words stay, numbers are 9, runs of other words X with
+    """Return how a question is put: function words stay, numbers are 9, runs of other words X with
     what they end in."""
     shaped: list[str] = []
     for word in words:
-        is_kept = word in _function_words() or not word[0].isalnum()
-        form = word if is_kept else _form(word)
+        stays = word in function_words() or not word[0].isalnum()
+        form = word if stays else _form(word)
         if shaped and shaped[-1] == "X" and form in ("X", "Xs"):
             shaped[-1] = form
         else:
@@ -108,14 +42,23 @@ def shape(words: list[str]) -> list[str]:
 def _form(word: str) -> str:
     if word[0].isdigit():
         return "9"
-    if len(word) > 4 and word.endswith("ing"):
-        return "Xing"
-    if len(word) > 3 and word.endswith("ed"):
-        return "Xed"
-    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
-    return "Xs" if is_plural else "X"
+    for ending in ("ing", "ed", "s"):
+        if len(word) > len(ending) + 1 and word.endswith(ending) and not word.endswith("ss"):
+            return f"X{ending}"
+    return "X"
 
 
 @cache
-def _function_words() -> frozenset[str]:
-    return frozenset(cues()["reading"]["function"].split())
+def function_words() -> frozenset[str]:
+    path = Path(__file__).with_name("function_words.txt")
+    return frozenset(path.read_text(encoding="utf-8").split())
+
+
+ROUTER_READING = linear.FeatureReading(
+    part=asking_sentences,
+    terms={
+        "words": lambda question: linear.ngrams(question_words(question), 2),
+        "shape": lambda question: linear.ngrams(shape(question_words(question)), 3),
+    },
+    trainer="research.training.router --variant logistic",
+)

@@ -38,8 +38,8 @@ class Glossary:
         self._abbreviation = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
 
     def expansions(self, text: str, country: str | None) -> list[str]:
-        """What the abbreviations in `text` stand for, in order, each once; the person's country
-        first."""
+        """Return the expansions of the abbreviations in `text`, in order and without repetition,
+        the person's country first."""
         expansions: dict[str, None] = {}
         for word in self._abbreviation.findall(text):
             entry = self._entry(word, country)
@@ -48,7 +48,7 @@ class Glossary:
         return list(expansions)
 
     def _entry(self, word: str, country: str | None) -> GlossaryEntry | None:
-        """That of the country, else of everywhere."""
+        """Return the country's entry, else the global one."""
         everywhere: GlossaryEntry | None = None
         for entry in self._entries.get(word.casefold(), ()):
             if entry.as_written and entry.abbreviation != word:
@@ -61,17 +61,16 @@ class Glossary:
 
 
 def read_glossary(path: Path, explained: Iterable[Explained] = ()) -> Glossary:
-    """A CSV with the columns abbreviation, expansion and, where wanted, country; a missing file is
-    an empty one.
+    """Read a CSV with the columns abbreviation, expansion and optionally country; a missing file is
+    empty. Raises BadSetting.
 
-    explained: what documents say of abbreviations; where the file has one, the file counts. Raises
-    BadSetting."""
+    explained: expansions in the documents, which the file overrides."""
     own = _read(path)
-    return Glossary([*own, *_explained_entries(own, explained)])
+    return Glossary([*own, *explained_entries(own, explained)])
 
 
 class _Meanings:
-    """What documents say that one abbreviation stands for, in one country."""
+    """The expansions of one abbreviation in the documents of one country."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, ...]] = Counter()
@@ -80,18 +79,18 @@ class _Meanings:
         self._counts[meaning] += 1
 
     def agreed(self) -> tuple[str, ...] | None:
-        """The one that more documents say than any other; None where there is none."""
+        """Return the expansion of most documents; None if there is none."""
         (best, times), *others = self._counts.most_common(2)
         if others and others[0][1] == times:
             return None
         return best
 
 
-def _explained_entries(
+def explained_entries(
     own: Sequence[GlossaryEntry], explained: Iterable[Explained]
 ) -> Iterator[GlossaryEntry]:
-    """An entry for each abbreviation that the documents of a country agree on, or more of them than
-    on any other."""
+    """Return an entry for each abbreviation on whose expansion most documents of a country
+    agree."""
     meanings_of: dict[tuple[str, str], _Meanings] = {}
     as_written: dict[tuple[str, tuple[str, ...]], Explained] = {}
     for explanation in explained:

@@ -1,4 +1,4 @@
-"""The question itself as a search text, with what can be known without a model."""
+"""The standard query: the question itself, expanded without a model."""
 
 import re
 
@@ -8,6 +8,8 @@ from ombud.retrieve.strategies.thesaurus import policy_words
 from ombud.text import analyse, detect_language
 from ombud.types import Query, Question
 
+OWN_WORDS = "own words"
+"""Strategy of the query that is fused with those of a model."""
 MEANING = re.compile(
     r"\W*(?:(?:what(?:['’]?s| is| are| does)?|define|explain|meaning of)\s+)?(?:an? |the )?"
     r"(?P<word>[\w()&/-]+)(?:\s+(?:mean|stand for|again|exactly))*\W*$",
@@ -20,30 +22,30 @@ ASKING = re.compile(
     r"|wondering)\b",
     re.IGNORECASE,
 )
-"""How people ask, which says nothing of what they ask about: a rare "many" would outweigh a common
-"leave"."""
+"""Stop phrases of questions: as a rare term, "many" would outweigh a common "leave"."""
 
 
 def standard_query(question: Question, glossary: Glossary | None) -> Query:
-    """Return the query of a question that stands alone.
+    """Return the query of a standalone question.
 
-    Abbreviations spelt out and the words that policies use for what people say go to the sparse
-    side only: there they bridge vocabularies, while a vector of many words points nowhere (measured
-    on dev). No glossary: neither."""
+    Expanded abbreviations and synonyms of the policies go to sparse retrieval only: they blur a
+    dense vector. No glossary: no expansion."""
     text = question.text
     if glossary is None:
         return Query(strategy="standard", text=text, passage=text)
     expansions = glossary.expansions(text, question.asker.country)
-    meant = glossary.expansions(asked_meaning(question, glossary), question.asker.country)[:1]
+    first_expansion = glossary.expansions(
+        queried_abbreviation(question, glossary), question.asker.country
+    )[:1]
     return Query(
         strategy="standard",
         text="\n".join([text, *expansions, *policy_words(text)]),
-        passage=" ".join([text, *meant]),
+        passage=" ".join([text, *first_expansion]),
     )
 
 
-def asked_meaning(question: Question, glossary: Glossary | None) -> str:
-    """The abbreviation whose meaning is asked for; empty where none is."""
+def queried_abbreviation(question: Question, glossary: Glossary | None) -> str:
+    """Return the abbreviation whose meaning is asked for; empty where none is."""
     match = MEANING.match(question.text)
     if match is None or glossary is None:
         return ""
@@ -52,16 +54,14 @@ def asked_meaning(question: Question, glossary: Glossary | None) -> str:
 
 
 def query_terms(text: str, engine: Engine) -> list[str]:
-    """Index terms of a question, stemmed by the rules of its language."""
+    """Return the index terms of a question, stemmed in its language."""
     text = ASKING.sub(" ", text)
     return analyse(text, language_of(text, engine))
 
 
 def language_of(text: str, engine: Engine) -> str:
-    """Of a question: that of the index if it has only one, else one of the index's.
-
-    Short questions are hard to place; in an index of one language there is nothing to place.
-    """
+    """Return the language of a question: that of the index if it has only one, else one of the
+    index's. Short questions are hard to classify."""
     languages = engine.languages()
     if len(languages) == 1:
         return next(iter(languages))

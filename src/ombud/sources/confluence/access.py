@@ -1,19 +1,19 @@
-"""Who may read a page of Confluence: its read restrictions and those of everything above it, as an
-audience.
+"""The audience of a Confluence page: its read restrictions and those of everything above it.
 
-A level without restrictions lets everybody through; a restricted level only those it names; a
+A level without restrictions is open to everybody, a restricted level only to those it names, and a
 reader must pass every level (Atlassian, "Page restrictions": view restrictions are inherited).
-Three things make an audience narrower here than the page is there, never wider:
+Three rules make an audience narrower here than in Confluence, never wider:
 
-* An audience is any-of inside `groups`. Of two restricted levels only those named by both count,
-  for "member of this group and of that one" cannot be said, and nobody's memberships are looked up.
-* People named one by one are groups called `confluence-user:ACCOUNT ID`, which a person has only
-  when the identity provider says so.
-* What cannot be read is readable by nobody.
+* An audience matches any value of `groups`. Of two restricted levels only those named by both
+  remain, as "member of this group and of that one" cannot be expressed and memberships are not
+  looked up.
+* People named individually are groups called `confluence-user:ACCOUNT ID`, which a person has only
+  if the identity provider says so.
+* A page whose restrictions cannot be read is readable by nobody.
 
-Permissions of whole spaces are not looked at: not every account may read them by the API. What
-everybody in ombud may not read belongs to a source of its own with `audience`, or to spaces that
-this account cannot see."""
+Permissions of whole spaces are not read, as not every account may read them by the API. Content
+that not everybody in ombud may read belongs to a source of its own with `audience`, or to spaces
+that this account cannot see."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -25,44 +25,43 @@ from ombud.types import Audience
 
 USER = "confluence-user:"
 NOBODY: Audience = {"groups": ("confluence-nobody",)}
-"""Groups of the house's own: a Confluence group of such a name is passed over."""
 _RESERVED = (USER, *NOBODY["groups"])
+"""Group names with a meaning here: a Confluence group with such a name is ignored."""
 MOST_NAMES = 20_000
 """People and groups of one restriction."""
-
-
 Readers = frozenset[Principal] | None
 """None = everybody."""
 Ask = Callable[[str, int], Any]
-"""(content id, how many names to leave out) -> answer of `restriction/byOperation/read`; raises
+"""(content id, number of names to skip) -> answer of `restriction/byOperation/read`; raises
 NotShown."""
 
 
 class Restrictions:
-    """Direct read restrictions, each asked for once. Several threads may share one."""
+    """Read restrictions by content id, each requested once. Several threads may share one."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._known: dict[str, Readers] = {}
+        self._direct_readers: dict[str, Readers] = {}
 
     def readers(self, levels: Iterable[str]) -> Readers:
-        """levels: ids of a page and of everything above it. Raises NotShown, SourceError."""
-        left: Readers = None
+        """Intersect the restrictions of levels: ids of a page and of everything above it. Raises
+        NotShown, SourceError."""
+        readers: Readers = None
         for level in levels:
-            if level not in self._known:
-                self._known[level] = self._direct(level)
-            here = self._known[level]
+            if level not in self._direct_readers:
+                self._direct_readers[level] = self._direct(level)
+            here = self._direct_readers[level]
             if here is None:
                 continue
-            left = here if left is None else left & here
-        return left
+            readers = here if readers is None else readers & here
+        return readers
 
     def _direct(self, level: str) -> Readers:
         named: set[Principal] = set()
         start = 0
         while start < MOST_NAMES:
-            names, step = _names(self._ask(level, start))
-            if not names - named:  # also a server that gives its first names for ever
+            names, step = read_names(self._ask(level, start))
+            if not names - named:  # also a server that repeats its first names for ever
                 return frozenset(named) if named else None
             named |= names
             if not step:
@@ -75,8 +74,10 @@ class Restrictions:
 
 
 def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
-    """groups: name or id there -> name here. Applied after levels were intersected: two groups
-    there may be one here, and members of one are not members of both."""
+    """Make the audience of the readers. groups: name or id in Confluence -> name here.
+
+    Names are mapped after levels are intersected: two groups there may be one here, and members of
+    one are not members of both."""
     if readers is None:
         return {}
     names: set[str] = set()
@@ -84,22 +85,22 @@ def audience(readers: Readers, groups: Mapping[str, str]) -> Audience:
         if who.kind == "user":
             names.add(f"{USER}{who.id}")
         elif not who.name.startswith(_RESERVED):
-            names.add(_group_here(who, groups))
+            names.add(map_group(who, groups))
     return {"groups": tuple(sorted(names))} if names else NOBODY
 
 
-def _group_here(group: Principal, groups: Mapping[str, str]) -> str:
+def map_group(group: Principal, groups: Mapping[str, str]) -> str:
     for key in (group.name, group.id):
         if groups.get(key):
             return groups[key]
     return group.name or group.id
 
 
-def _names(answer: Any) -> tuple[set[Principal], int]:
-    """(those named, names to leave out to get the next ones; 0 = these are all).
+def read_names(answer: Any) -> tuple[set[Principal], int]:
+    """Return the principals of an answer, and how many names to skip for the next part; 0 if it is
+    the last.
 
-    Fails closed: an answer that lacks one of the two lists says nothing, it does not say "no
-    restriction"."""
+    It fails closed: an answer without one of the two lists does not mean "no restriction"."""
     lists = as_object(as_object(answer).get("restrictions"))
     named: set[Principal] = set()
     step = 0
@@ -108,22 +109,15 @@ def _names(answer: Any) -> tuple[set[Principal], int]:
         rows = part.get("results")
         if not isinstance(rows, list):
             raise NotShown("its read restrictions came without users or groups")
-        named.update(_principal(kind, as_object(row)) for row in rows)
-        if _goes_on(part, len(rows)):
+        named.update(read_principal(kind, as_object(row)) for row in rows)
+        limit = part.get("limit")
+        is_full = isinstance(limit, int) and 0 < limit <= len(rows)
+        if is_full or as_object(part.get("_links")).get("next"):
             step = max(step, len(rows))
     return named, step
 
 
-def _goes_on(part: Mapping[str, Any], rows: int) -> bool:
-    """Whether there may be more than these rows."""
-    if not rows:
-        return False
-    limit = part.get("limit")
-    is_full = isinstance(limit, int) and 0 < limit <= rows
-    return is_full or bool(as_object(part.get("_links")).get("next"))
-
-
-def _principal(kind: str, row: Mapping[str, Any]) -> Principal:
+def read_principal(kind: str, row: Mapping[str, Any]) -> Principal:
     for key in _IDENTITIES[kind]:
         if row.get(key):
             name = str(row.get("name") or "")
@@ -139,4 +133,4 @@ _IDENTITIES = {
     "group": ("id", "name"),
     "user": ("accountId", "userKey", "username"),
 }
-"""Kind of principal -> where its id stands, best first."""
+"""Kind of principal -> keys of its id, best first."""

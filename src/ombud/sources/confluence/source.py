@@ -1,8 +1,7 @@
 """Confluence as a source: pages of its spaces and the documents attached to them.
 
-A page is NAME/SPACE KEY/PAGE ID.html, an attachment NAME/SPACE KEY/PAGE ID/FILE NAME: a renamed or
-moved page stays the same document. Who may read them is in `access`, which also says
-what is not looked at."""
+A page is NAME/SPACE KEY/PAGE ID.html, an attachment NAME/SPACE KEY/PAGE ID/FILE NAME, so a renamed
+or moved page stays the same document. `access` decides who may read them."""
 
 import base64
 import os
@@ -22,32 +21,32 @@ from ombud.sources.confluence.api import Attachment, Cloud, ConfluencePage, Data
 from ombud.sources.confluence.storage import RenderedPage, Surroundings, has_text, render
 from ombud.sources.matching import is_document, matching_of, why_unreadable
 from ombud.sources.metadata import normalise_metadata
-from ombud.sources.site import AT_ONCE, SiteClient
+from ombud.sources.site import PARALLEL_REQUESTS, SiteClient
 from ombud.sources.source import WRITTEN_BY, LeftOut, Ref
 from ombud.sources.web.urls import joined
 from ombud.types import Audience
 
-MOST_INCLUDED = 100
-DEEPEST_INCLUDED = 10
-"""Pages shown inside one page, in all and one inside the other."""
+MAX_INCLUDED = 100
+"""Pages included in one page, directly or not."""
+MAX_INCLUDE_DEPTH = 10
 _PAGE = "page "
 _FILE = "file "
 _REFUSED = "refused "
 
 
-class _Seen(NamedTuple):
+class IncludablePage(NamedTuple):
     page: ConfluencePage
     audience: Audience
 
 
-class _Listed(NamedTuple):
+class ListedPage(NamedTuple):
     page: ConfluencePage
     includes: bool
-    """It shows text of others, or nobody knows whether it does."""
+    """True if it includes text of other pages, or that is unknown."""
 
 
-class _Shown(NamedTuple):
-    """What the account is shown of a page, beside its text."""
+class PageDetails(NamedTuple):
+    """Readers, labels and attachments of a page, as far as the account sees them."""
 
     readers: Audience
     labels: tuple[str, ...]
@@ -55,11 +54,11 @@ class _Shown(NamedTuple):
 
 
 def open_confluence(place: Confluence, home: Path) -> "ConfluenceSource":
-    """With `user` it is Cloud, without Data Center. Raises SourceError for an address or labels
-    that are none."""
+    """Open a source: Cloud with `user`, else Data Center. Raises SourceError for an invalid address
+    or label."""
     del home
     where = f"source `{place.name}`"
-    parts = _address(place.url)
+    parts = parse_site_address(place.url)
     if parts is None:
         raise SourceError(
             f"{where}: url is no address.", hint="Such as https://example.atlassian.net."
@@ -74,8 +73,8 @@ def open_confluence(place: Confluence, home: Path) -> "ConfluenceSource":
     return ConfluenceSource(place, f"{parts.scheme}://{parts.netloc}{path}")
 
 
-def _address(url: str) -> SplitResult | None:
-    """None where it is no address of a site."""
+def parse_site_address(url: str) -> SplitResult | None:
+    """Parse the address of a site; None if it is none."""
     try:
         parts = urlsplit(url)
         port = parts.port or 1
@@ -87,6 +86,8 @@ def _address(url: str) -> SplitResult | None:
 
 
 class ConfluenceSource:
+    """Pages and attachments of Confluence."""
+
     def __init__(self, place: Confluence, address: str) -> None:
         self.name = place.name
         self._place = place
@@ -97,24 +98,24 @@ class ConfluenceSource:
             where = f"source `{place.name}`: label `{label}`"
             self._labels[label.lower()] = normalise_metadata(layer, where, strict=True)
         self._opened: Cloud | DataCenter | None = None
-        self._seen: dict[tuple[str, str], _Seen] | None = None
-        """(space key, title) -> what `list` found out; pages include each other by title."""
+        self._seen: dict[tuple[str, str], IncludablePage] | None = None
+        """(space key, title) -> page listed last; pages include each other by title."""
         self._people: dict[tuple[str, str], str] = {}
         self._file_urls: dict[tuple[str, str], str] = {}
-        """(page id, file name) -> where an attachment lies."""
+        """(page id, file name) -> address of an attachment."""
         self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
-        """Asks for the restrictions (and labels, attachments) of every page: those change without a
-        new version."""
-        seen: dict[tuple[str, str], _Seen] = {}
+        """List pages and attachments. Restrictions, labels and attachments of every page are
+        requested, as they change without a new version."""
+        seen: dict[tuple[str, str], IncludablePage] = {}
         self.left_out = []
         restrictions = Restrictions(self._site().restriction)
 
-        def refs_of(listed: _Listed) -> tuple[Ref, ...]:
+        def refs_of(listed: ListedPage) -> tuple[Ref, ...]:
             return tuple(self._refs(listed, restrictions, seen))
 
-        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="confluence")
+        pool = ThreadPoolExecutor(PARALLEL_REQUESTS, thread_name_prefix="confluence")
         refs: list[Ref] = []
         try:
             for part in pool.map(refs_of, self._pages()):
@@ -125,17 +126,17 @@ class ConfluenceSource:
         self.left_out.sort()
         return refs
 
-    def _pages(self) -> Collection[_Listed]:
-        """Each once: a page may be moved while the list is read, and then stands in it twice."""
+    def _pages(self) -> Collection[ListedPage]:
+        """List each page once: one that is moved meanwhile is in the list twice."""
         site = self._site()
         archived = self._place.archived
-        listed: dict[str, _Listed] = {}
+        listed: dict[str, ListedPage] = {}
         for space in site.spaces(self._place.spaces, archived):
             pages = site.pages(space, archived)
             including = site.including(space) if pages else set()
             for page in pages:
                 includes = including is None or page.id in including
-                listed[page.id] = _Listed(page, includes)
+                listed[page.id] = ListedPage(page, includes)
         return listed.values()
 
     def read(self, ref: Ref) -> bytes:
@@ -156,15 +157,14 @@ class ConfluenceSource:
                 "The page is not there any more.", hint="The next sync will not list it."
             )
         if body.number != int(number):
-            # Its restrictions were read for the other version.
+            # Its restrictions were read for another version.
             raise SourceError(
                 "The page was changed while it was read.", hint="The next sync reads it."
             )
         readers = ref.facts.get("audience", {})
-        written = self._written(body, space, readers, (page,), Counter())
+        written = self._render(body, space, readers, (page,), Counter())
         title = escape(body.title)
-        # The title is known beside the bytes. A page of nothing else (most parents are) is no
-        # damaged file.
+        # A page without text, as most parents are, gets its title as text.
         alone = "" if has_text(written.html) else f"<h1>{title}</h1>"
         head = f'<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>{title}</title></head>'
         return f"{head}<body>{alone}{written.html}</body></html>\n".encode(errors="replace")
@@ -201,7 +201,7 @@ class ConfluenceSource:
                 hint=f"Set the environment variable {variable}.",
             )
         if not (token.isascii() and token.isprintable() and " " not in token):
-            # The HTTP client would quote it in its own message.
+            # The HTTP client would quote the token in its message.
             raise SourceError(
                 f"The token in {variable} holds characters that no token has.",
                 hint="Copy it again.",
@@ -209,7 +209,10 @@ class ConfluenceSource:
         return token
 
     def _refs(
-        self, listed: _Listed, restrictions: Restrictions, seen: dict[tuple[str, str], _Seen]
+        self,
+        listed: ListedPage,
+        restrictions: Restrictions,
+        seen: dict[tuple[str, str], IncludablePage],
     ) -> Iterator[Ref]:
         page = listed.page
         relative = f"{page.space}/{page.id}.html"
@@ -217,17 +220,17 @@ class ConfluenceSource:
         if not wanted and not self._place.attachments:
             return
         try:
-            shown = self._shown(page, restrictions)
+            details = self._details(page, restrictions)
         except NotShown as hidden:
-            # Attachments are not listed at all: what nobody may be given is deleted.
+            # Its attachments are not listed, so that they are deleted.
             if wanted:
                 place = f"{_REFUSED}{hidden}"
                 uri = f"{self.name}/{relative}"
-                yield Ref(uri, place, 0, {"audience": NOBODY}, name=_name_of(page))
+                yield Ref(uri, place, 0, {"audience": NOBODY}, name=display_name(page))
             return
-        facts = self._facts_of(relative, shown)
+        facts = self._facts_of(relative, details)
         facts["url"] = page.url
-        seen[page.space, page.title] = _Seen(page, facts["audience"])
+        seen[page.space, page.title] = IncludablePage(page, facts["audience"])
         if wanted:
             if page.title:
                 facts["title"] = page.title
@@ -237,12 +240,12 @@ class ConfluenceSource:
                 size=0,
                 facts=facts,
                 version="" if listed.includes else f"{page.version}.{WRITTEN_BY}",
-                name=_name_of(page),
+                name=display_name(page),
             )
-        yield from self._files(page, shown)
+        yield from self._files(page, details)
 
-    def _shown(self, page: ConfluencePage, restrictions: Restrictions) -> _Shown:
-        """Raises NotShown where one of these is not shown to the account."""
+    def _details(self, page: ConfluencePage, restrictions: Restrictions) -> PageDetails:
+        """Request the details of a page; raises NotShown if one is hidden from the account."""
         site = self._site()
         levels = (page.id, *site.above(page))
         readers = restrictions.readers(levels)
@@ -250,21 +253,22 @@ class ConfluenceSource:
         files = site.attachments(page) if self._place.attachments else []
         if files is None:
             raise NotShown("its attachments are not shown to the account")
-        return _Shown(audience(readers, self._place.groups), labels, files)
+        return PageDetails(audience(readers, self._place.groups), labels, files)
 
-    def _files(self, page: ConfluencePage, shown: _Shown) -> Iterator[Ref]:
-        for file in shown.files:
-            name = _safe(file.name)
+    def _files(self, page: ConfluencePage, details: PageDetails) -> Iterator[Ref]:
+        for file in details.files:
+            # A name is foreign text: no step of a path, no half characters.
+            name = file.name.replace("/", "_").encode(errors="backslashreplace").decode()
             relative = f"{page.space}/{page.id}/{name}"
             if file.url:
                 self._file_urls[page.id, file.name] = file.url
             if not self._matching.wanted(relative):
                 continue
             if not is_document(name):
-                left = LeftOut(uri=f"{_name_of(page)}/{name}", why=why_unreadable(name))
+                left = LeftOut(uri=f"{display_name(page)}/{name}", why=why_unreadable(name))
                 self.left_out.append(left)
                 continue
-            facts = self._facts_of(relative, shown)
+            facts = self._facts_of(relative, details)
             yield Ref(
                 uri=f"{self.name}/{relative}",
                 place=f"{_FILE}{file.link}",
@@ -272,16 +276,15 @@ class ConfluenceSource:
                 facts=facts | {"url": file.url or page.url},
                 version=file.version,
                 final=("audience",) if facts["audience"] else (),
-                name=f"{_name_of(page)}/{name}",
+                name=f"{display_name(page)}/{name}",
             )
 
-    def _facts_of(self, relative: str, shown: _Shown) -> dict[str, Any]:
-        """Weakest first: the source's own, patterns, labels in the order of the settings. Of
-        several labels with an audience a reader must fit all; restrictions narrow whatever came of
-        that."""
+    def _facts_of(self, relative: str, details: PageDetails) -> dict[str, Any]:
+        """Merge metadata, weakest first: of the source, of patterns, of labels in the order of the
+        settings. A reader must be in the audience of every label and pass the restrictions."""
         labelled: dict[str, Any] = {}
         for label, layer in self._labels.items():
-            if label not in shown.labels:
+            if label not in details.labels:
                 continue
             before = labelled.get("audience", {})
             labelled |= layer
@@ -289,40 +292,40 @@ class ConfluenceSource:
             if both:
                 labelled["audience"] = both
         facts = self._matching.facts_of(relative) | labelled
-        facts["audience"] = narrow(facts.get("audience", {}), shown.readers, NOBODY)
+        facts["audience"] = narrow(facts.get("audience", {}), details.readers, NOBODY)
         return facts
 
-    def _written(
+    def _render(
         self,
         body: PageBody,
         space: str,
         readers: Audience,
         chain: tuple[str, ...],
-        shown: Counter[str],
+        included: Counter[str],
     ) -> RenderedPage:
-        """readers: of the outermost page. chain: ids of pages around this text. shown: what is
-        included so far."""
+        """Render a page with the pages it includes. readers: of the outermost page. chain: ids of
+        the pages around this one. included: pages included so far."""
 
         def include(key: str, title: str) -> RenderedPage | None:
             if self._seen is None:
                 self.list()
-            included = (self._seen or {}).get((key or space, title))
-            if included is None:
+            target = (self._seen or {}).get((key or space, title))
+            if target is None:
                 return None
-            page = included.page
-            if page.id in chain or len(chain) >= DEEPEST_INCLUDED:
+            page = target.page
+            if page.id in chain or len(chain) >= MAX_INCLUDE_DEPTH:
                 return None
-            # What some readers of this page may not read stays out of it, as in Confluence itself.
-            if not within(readers, included.audience):
+            # Text that some readers of this page may not read stays out, as in Confluence itself.
+            if not within(readers, target.audience):
                 return None
-            if shown.total() >= MOST_INCLUDED:
+            if included.total() >= MAX_INCLUDED:
                 return None
-            shown[page.id] += 1
+            included[page.id] += 1
             inner = self._site().body(page.id)
             if inner is None or inner.number != page.number:
                 return None
             longer_chain = (*chain, page.id)
-            return self._written(inner, page.space, readers, longer_chain, shown)
+            return self._render(inner, page.space, readers, longer_chain, included)
 
         def address(kind: str, attributes: Mapping[str, str]) -> str:
             return self._address_of(kind, attributes, space, chain[-1])
@@ -330,7 +333,7 @@ class ConfluenceSource:
         return render(body.storage, Surroundings(self._person, include, address))
 
     def _address_of(self, kind: str, attributes: Mapping[str, str], space: str, page: str) -> str:
-        """Where a link leads; empty where that is no page or file that the account was shown."""
+        """Return the target of a link; empty if it is no page or file that the account sees."""
         if kind == "a":
             link = attributes.get("href", "")
             return link if link.startswith("#") else joined(f"{self._address}/", link)
@@ -352,10 +355,5 @@ class ConfluenceSource:
         return self._people[key]
 
 
-def _name_of(page: ConfluencePage) -> str:
+def display_name(page: ConfluencePage) -> str:
     return f"{page.space}/{page.title}"
-
-
-def _safe(name: str) -> str:
-    """A name is text of somebody's choice: no step of a path, no half characters."""
-    return name.replace("/", "_").encode(errors="backslashreplace").decode()

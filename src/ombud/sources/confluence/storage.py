@@ -1,10 +1,9 @@
-"""Confluence's storage format -> plain HTML: macros, links, tasks and dates become the text that a
-reader sees.
+"""Convert Confluence's storage format to plain HTML: macros, links, tasks and dates become the text
+that a reader sees.
 
 The format is XML with a vocabulary of its own (`ac:`, `ri:`). An HTML parser does not know that
-`<ri:page/>` is closed, takes CDATA for a comment and lets a paragraph end a macro around it; so
-everything that is not HTML is resolved here, element by element, before one looks at it. Leniently:
-an end without a beginning is passed over."""
+`<ri:page/>` is closed, takes CDATA for a comment and lets a paragraph end a macro around it, so
+these elements are resolved here before HTML is parsed. End tags without a start are ignored."""
 
 import itertools
 import re
@@ -23,21 +22,20 @@ DEEPEST = 500
 class RenderedPage(NamedTuple):
     html: str
     excerpts: Mapping[str, str]
-    """Name -> HTML of the page's excerpts; the first one is called "" as well."""
+    """Name -> HTML of the page's excerpts; the first one is also under ""."""
 
 
 Person = Callable[[str, str], str]
-"""(account-id | userkey | username, its value) -> the name to show."""
+"""(account-id | userkey | username, its value) -> display name."""
 Include = Callable[[str, str], RenderedPage | None]
-"""(key of the space, "" for the page's own; title) -> that page; None when it cannot be shown to
-every reader."""
+"""(key of the space, "" for the page's own; title) -> that page; None if it may not be included."""
 Address = Callable[[str, Mapping[str, str]], str]
-"""(element of a resource such as `ri:page`, or `a`; its attributes) -> where it lies on the web;
-empty where that is not known."""
+"""(element of a resource such as `ri:page`, or `a`; its attributes) -> its url; empty if
+unknown."""
 
 
 class Surroundings(NamedTuple):
-    """What a page says that is not in its own text."""
+    """Look-ups of what a page refers to."""
 
     person: Person
     include: Include
@@ -55,8 +53,8 @@ _HTML_NAMES = (
     "cite code del em font i ins kbd q s samp small span strike strong sub sup tt u var"
 )
 _HTML = frozenset(_HTML_NAMES.split())
-_KEPT = ("colspan", "rowspan", "start", "style", "id")
-"""Attributes that the reader of the HTML looks at; others change without the text changing."""
+_COPIED_ATTRIBUTES = ("colspan", "rowspan", "start", "style", "id")
+"""Attributes that the HTML parser reads; others change without the text changing."""
 _SILENT_NAMES = (
     "ac:emoticon ac:task-id ac:task-uuid ac:adf-attribute ac:adf-mark "
     "script style template iframe object svg colgroup col head title"
@@ -65,14 +63,14 @@ _SILENT = frozenset(_SILENT_NAMES.split())
 _BLOCKS = frozenset(
     {"ac:layout", "ac:layout-section", "ac:layout-cell", "ac:caption", "ac:adf-node"}
 )
-_SHOWN = {"status": "title", "jira": "key"}
-"""Macro -> the parameter that is all a reader sees of it."""
+_VISIBLE_PARAMETER = {"status": "title", "jira": "key"}
+"""Macro -> the only parameter that a reader sees."""
 
 
 def render(storage: str, around: Surroundings) -> RenderedPage:
-    """Raises SourceError for a page that nests without end."""
+    """Convert a page to HTML; raises SourceError if it nests too deeply."""
     page = _Page(around, sha256(storage.encode(errors="replace")).hexdigest()[:8])
-    for kind, text, attributes in _tokens(storage):
+    for kind, text, attributes in tokenise(storage):
         if kind == "text":
             page.stack[-1].parts.append(text)
         elif kind == "open":
@@ -89,20 +87,23 @@ def has_text(html: str) -> bool:
     return any(map(str.isalnum, unescape(_MARKUP.sub(" ", html))))
 
 
-def _tokens(storage: str) -> Iterator[tuple[str, str, str]]:
-    """(text | open | close, HTML or name, attributes). An element that closes itself is opened and
+def tokenise(storage: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (text | open | close, HTML or name, attributes); a self-closing element is opened and
     closed."""
     at = 0
     while (start := storage.find("<", at)) >= 0:
         yield "text", storage[at:start], ""
         tag = _TAG.match(storage, start)
         if storage.startswith(_CDATA, start):
-            end, at = _end_of(storage, "]]>", start)
+            end, at = find_end(storage, "]]>", start)
             yield "text", escape(storage[start + len(_CDATA) : end]), ""
         elif storage.startswith("<!--", start):
-            _, at = _end_of(storage, "-->", start)
+            _, at = find_end(storage, "-->", start)
         elif tag:
-            yield from _tag_tokens(tag)
+            slash, name, rest = tag.groups()
+            yield ("close" if slash else "open"), name.lower(), rest
+            if not slash and rest.endswith("/"):
+                yield "close", name.lower(), ""
             at = tag.end()
         else:
             yield "text", "&lt;", ""
@@ -113,20 +114,12 @@ def _tokens(storage: str) -> Iterator[tuple[str, str, str]]:
 _CDATA = "<![CDATA["
 
 
-def _end_of(storage: str, mark: str, start: int) -> tuple[int, int]:
-    """Where what begins at `start` ends, and where it goes on after the mark that ends it."""
+def find_end(storage: str, mark: str, start: int) -> tuple[int, int]:
+    """Find the next end mark and return its start and end; the end of the text without one."""
     end = storage.find(mark, start)
     if end < 0:
         return len(storage), len(storage)
     return end, end + len(mark)
-
-
-def _tag_tokens(tag: re.Match[str]) -> Iterator[tuple[str, str, str]]:
-    slash, name, rest = tag.groups()
-    name = name.lower()
-    yield ("close" if slash else "open"), name, rest
-    if not slash and rest.endswith("/"):
-        yield "close", name, ""
 
 
 @dataclass
@@ -134,9 +127,9 @@ class _Element:
     name: str
     attributes: Mapping[str, str]
     parts: list[str] = field(default_factory=list)
-    """HTML of what stands inside, as far as it is shown in its place."""
+    """HTML of the content that is visible in its place."""
     named: dict[str, str] = field(default_factory=dict)
-    """HTML of what stands inside under a name: parameters, body, plain, status."""
+    """HTML of named content: parameters, body, plain, status."""
     target: tuple[str, Mapping[str, str]] = ("", {})
     """The resource (`ri:`) inside."""
 
@@ -152,12 +145,14 @@ _NAMED = {
     "ac:task-body": "*body",
     "ac:adf-fallback": "*fallback",
 }
-"""Elements that belong to the one around them, under a name that no parameter can have."""
+"""Elements that are named content of their parent, under names that no parameter can have."""
 
 
 class _Page:
+    """A page that is being converted: a stack of open elements, excerpts and footnotes."""
+
     def __init__(self, around: Surroundings, key: str) -> None:
-        """key: sets its footnotes apart from those of pages that are shown inside."""
+        """key: distinguishes its footnotes from those of included pages."""
         self.stack = [_Element("", {})]
         self.excerpts: dict[str, str] = {}
         self._around = around
@@ -166,7 +161,7 @@ class _Page:
         self._number = itertools.count(1)
 
     def take_notes(self) -> Iterator[str]:
-        """The footnotes that were not shown yet."""
+        """Yield the footnotes that are not in the text yet."""
         if self._notes:
             yield f"<div>{''.join(self._notes)}</div>"
         self._notes = []
@@ -200,7 +195,7 @@ class _Page:
         if name in _SILENT:
             return
         if name.startswith("ri:"):
-            # An attachment holds the page that it belongs to.
+            # An attachment contains the page that it belongs to.
             around.target = (name, {**element.target[1], **element.attributes})
         elif name == "ac:parameter":
             around.named[element.attributes.get("ac:name", "")] = element.inner
@@ -225,13 +220,17 @@ class _Page:
         if element.name in _BLOCKS:
             return f"<div>{element.inner}</div>"
         if element.name in _HTML:
-            return _plain_html(element)
+            copied = ""
+            for key in _COPIED_ATTRIBUTES:
+                if key in element.attributes:
+                    copied += f' {key}="{escape(element.attributes[key])}"'
+            return f"<{element.name}{copied}>{element.inner}</{element.name}>"
         return element.inner
 
     def _macro(self, name: str, element: _Element) -> str:
         named = element.named
-        if name in _SHOWN:
-            return f"<span>{named.get(_SHOWN[name], '')}</span>"
+        if name in _VISIBLE_PARAMETER:
+            return f"<span>{named.get(_VISIBLE_PARAMETER[name], '')}</span>"
         if name in {"include", "excerpt-include"}:
             return self._included(name, element)
         if name == "footnote":
@@ -242,22 +241,21 @@ class _Page:
             self._keep_excerpt(element)
         if name in _SILENT:
             return ""
-        if named.get("hidden") == "true":  # excerpts and properties that only other pages show
+        if named.get("hidden") == "true":  # excerpts and properties for other pages
             return f"<div hidden>{named.get('*body', '')}</div>"
         return self._body_of(name, element)
 
     def _body_of(self, name: str, element: _Element) -> str:
-        """What a macro shows: not what stands loose inside, only its bodies."""
+        """Write the bodies of a macro; its other content is not visible."""
         named = element.named
         title = named.get("title", "")
         heading = f"<p><strong>{title}</strong></p>" if has_text(title) else ""
         if "*plain" in named:
             return f"{heading}<pre>\n{named['*plain']}</pre>"
         if "*body" in named:
-            # Panels and expanders have a title that is shown; of an unknown macro it may be a
-            # setting.
-            shown = heading if name in _TITLED else ""
-            return f"<div>{shown}{named['*body']}</div>"
+            # Panels and expanders have a visible title; that of another macro may be a setting.
+            visible_title = heading if name in _TITLED else ""
+            return f"<div>{visible_title}{named['*body']}</div>"
         if element.target[0] in {"ri:attachment", "ri:user"}:
             return self._named(element.target)
         return ""
@@ -269,11 +267,13 @@ class _Page:
         self.excerpts.setdefault("", body)
 
     def _footnote(self, note: str) -> str:
-        """The mark of a footnote, whose text stands where the page shows all of them, or at its
-        end."""
+        """Write the mark of a footnote and keep its text for the macro that lists footnotes, or the
+        end of the page."""
         number = next(self._number)
         place = f"footnote-{self._key}-{number}"
-        self._notes.append(f'<p id="{place}"><sup>{number}</sup> {_inline(note)}</p>')
+        # Paragraphs inside would end the paragraph of the note.
+        text = _PARAGRAPH.sub(" ", note).strip()
+        self._notes.append(f'<p id="{place}"><sup>{number}</sup> {text}</p>')
         return f'<sup><a href="#{place}">{number}</a></sup>'
 
     def _included(self, macro: str, element: _Element) -> str:
@@ -296,8 +296,8 @@ class _Page:
         return f"<div>{html}</div>"
 
     def _link(self, element: _Element) -> str:
-        """Its own words, or the name of what it leads to; a file's name beside other words, for it
-        is a document."""
+        """Write the words of a link, or the name of its target. A file's name is added to other
+        words, as the file is a document."""
         kind, attributes = element.target
         name = self._named(element.target)
         words = element.inner.strip()
@@ -324,60 +324,42 @@ class _Page:
         return escape(attributes.get(attribute, ""))
 
 
-def _inline(html: str) -> str:
-    """Without the paragraphs around it, which would end the one that it is put into."""
-    return _PARAGRAPH.sub(" ", html).strip()
-
-
-def _image(element: _Element) -> str:
-    """Its words; what has none is counted by the reader of the HTML."""
+def write_image(element: _Element) -> str:
+    """Write the description of an image; the HTML parser counts images without one."""
     return escape(element.attributes.get("ac:alt", "")) + element.inner or "<img>"
 
 
-def _placeholder(element: _Element) -> str:
-    """What editors alone see, as what other hidden words are in HTML."""
+def write_placeholder(element: _Element) -> str:
+    """Hide text that only editors see."""
     return f"<span hidden>{element.inner}</span>"
 
 
-def _task_list(element: _Element) -> str:
-    return f"<ul>{element.inner}</ul>"
-
-
-def _task(element: _Element) -> str:
+def write_task(element: _Element) -> str:
     status = element.named.get("*status", "")
     mark = "x" if status.strip() == "complete" else " "
     body = element.named.get("*body", "")
     return f"<li>[{mark}] {body}</li>"
 
 
-def _extension(element: _Element) -> str:
+def write_extension(element: _Element) -> str:
     return element.inner if has_text(element.inner) else element.named.get("*fallback", "")
 
 
-def _time(element: _Element) -> str:
+def write_time(element: _Element) -> str:
     if has_text(element.inner):
         return element.inner
     return escape(element.attributes.get("datetime", ""))
 
 
-def _plain_html(element: _Element) -> str:
-    kept = ""
-    for key in _KEPT:
-        if key in element.attributes:
-            value = escape(element.attributes[key])
-            kept += f' {key}="{value}"'
-    return f"<{element.name}{kept}>{element.inner}</{element.name}>"
-
-
 _WRITERS: Mapping[str, Callable[[_Element], str]] = {
-    "ac:image": _image,
-    "ac:placeholder": _placeholder,
-    "ac:task-list": _task_list,
-    "ac:task": _task,
-    "ac:adf-extension": _extension,
-    "time": _time,
+    "ac:image": write_image,
+    "ac:placeholder": write_placeholder,
+    "ac:task-list": lambda element: f"<ul>{element.inner}</ul>",
+    "ac:task": write_task,
+    "ac:adf-extension": write_extension,
+    "time": write_time,
 }
-"""Element -> what makes HTML of it."""
+"""Element -> function that writes it as HTML."""
 _TITLE_OF = {
     "ri:page": "ri:content-title",
     "ri:blog-post": "ri:content-title",

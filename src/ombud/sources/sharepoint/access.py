@@ -1,19 +1,18 @@
-"""Who may read a file of SharePoint: its permissions, those it inherits among them, as an audience.
+"""The audience of a SharePoint file: its permissions, including those it inherits.
 
-SharePoint lists for an item all that is in force, so a reader needs to be named by one permission
-only. What makes an audience narrower here than the file is there, never wider:
+SharePoint lists all permissions in force, so one that names a reader is enough. These rules make an
+audience narrower here than in SharePoint, never wider:
 
-* Groups of Entra are known by their id, for two may have the same name; `groups` of the settings
-  gives either a name of the house. "Owners of a group" is a principal of its own, `ID_o`, and not
-  the group.
-* Groups of the site are `sharepoint-group:NAME`, people named one by one `sharepoint-user:ID`: a
-  person has such a group only when the identity provider, or `groups`, says so. Nobody's
-  memberships are looked up.
-* Applications, invitations that nobody took up, permissions that ended, links with a password, and
-  roles and kinds of links that are not known to give reading are passed over.
-* What cannot be read, or names no reader, is readable by nobody. To an application that does not
-  own the site, SharePoint may show only a part of the permissions; what is not shown is not
-  granted.
+* Groups of Entra go by their id, as two may have the same name; `groups` of the settings maps ids
+  or names to groups here. "Owners of a group" is a principal of its own, `ID_o`.
+* Groups of the site are `sharepoint-group:NAME`, people named individually `sharepoint-user:ID`: a
+  person has such a group only if the identity provider, or `groups`, says so. Memberships are not
+  looked up.
+* Applications, open invitations, expired permissions, links with a password, and roles and kinds of
+  links that are not known to allow reading are ignored.
+* A file whose permissions cannot be read, or that names no reader, is readable by nobody.
+  SharePoint may hide a part of the permissions from an application that does not own the site;
+  hidden permissions grant nothing.
 """
 
 import re
@@ -29,17 +28,17 @@ USER = "sharepoint-user:"
 GROUP = "sharepoint-group:"
 NOBODY: Audience = {"groups": ("sharepoint-nobody",)}
 EVERYBODY_HERE = "*"
-"""In `groups` of the settings: this group there is everybody here."""
+"""In `groups` of the settings, maps a group to everybody here."""
 READING = frozenset({"read", "write", "owner", "sp.full control"})
-"""Roles. A level that somebody made up comes under a name of its own, and may be one that shows
-titles only."""
+"""Roles that allow reading. Custom levels have their own names, and may show titles only."""
 OPENING = frozenset({"view", "review", "edit", "embed", "blocksDownload"})
-"""Kinds of links; with the others one only uploads, or sees what one could see without them."""
+"""Kinds of links that allow reading; the others only upload, or add nothing to other
+permissions."""
 WIDE = frozenset({"organization", "anonymous"})
 """Scopes of links that work for everybody who has the link."""
 _EVERYONE = ("c:0-.f|rolemanager|spo-grid-all-users/", "c:0(.s|true")
-"""How "Everyone except external users" and "Everyone" log in; their names are translated and can be
-given to others."""
+"""Login names of "Everyone except external users" and "Everyone", whose display names are
+translated and may be given to others."""
 _OWNERS = "_o"
 _ID = re.compile(r"[\w-]{1,100}")
 
@@ -50,28 +49,27 @@ EVERYBODY = Principal("everybody")
 def readers(
     permissions: Iterable[Any], *, links: bool, now: datetime | None = None
 ) -> frozenset[Principal]:
-    """All who may read by any of an item's permissions; raises NotShown when that is no one.
+    """Collect everybody whom an item's permissions let read; raises NotShown if that is no one.
 
-    links: a link that works for the whole organisation gives it to everybody.
-    """
+    links: a link for the whole organisation lets everybody read."""
     moment = now or datetime.now(UTC)
     named: set[Principal] = set()
     for permission in permissions:
-        named.update(_granted(as_object(permission), links, moment))
+        named.update(granted_principals(as_object(permission), links, moment))
     if not named:
         raise NotShown("no permission that it shows names a reader")
     return frozenset(named)
 
 
 def audience(principals: Iterable[Principal], groups: Mapping[str, str]) -> Audience:
-    """groups: name or id there -> name here, or `*`."""
-    names = {_here(who, groups) for who in principals}
+    """Make the audience of principals. groups: name or id in SharePoint -> name here, or `*`."""
+    names = {map_principal(who, groups) for who in principals}
     if EVERYBODY_HERE in names:
         return {}
     return {"groups": tuple(sorted(names))} if names else NOBODY
 
 
-def _here(who: Principal, groups: Mapping[str, str]) -> str:
+def map_principal(who: Principal, groups: Mapping[str, str]) -> str:
     if who.kind == "everybody":
         return EVERYBODY_HERE
     if who.kind == "user":
@@ -83,8 +81,10 @@ def _here(who: Principal, groups: Mapping[str, str]) -> str:
     return f"{GROUP}{who.name}" if who.kind == "site" else who.id
 
 
-def _granted(permission: Mapping[str, Any], links: bool, now: datetime) -> Iterator[Principal]:
-    if not _gives_reading(permission, now):
+def granted_principals(
+    permission: Mapping[str, Any], links: bool, now: datetime
+) -> Iterator[Principal]:
+    if not allows_reading(permission, now):
         return
     link = permission.get("link")
     if isinstance(link, dict):
@@ -97,50 +97,50 @@ def _granted(permission: Mapping[str, Any], links: bool, now: datetime) -> Itera
     if isinstance(several, list):
         identities += several
     for identity in identities:
-        who = _principal(as_object(identity))
+        who = read_principal(as_object(identity))
         if who is not None:
             yield who
 
 
-def _gives_reading(permission: Mapping[str, Any], now: datetime) -> bool:
+def allows_reading(permission: Mapping[str, Any], now: datetime) -> bool:
     roles = permission.get("roles")
     if not isinstance(roles, list):
         return False
     lowered = {role.lower() for role in roles if isinstance(role, str)}
     if not lowered & READING or permission.get("hasPassword"):
         return False
-    return not _ended(permission.get("expirationDateTime"), now)
+    return not has_expired(permission.get("expirationDateTime"), now)
 
 
-def _principal(identities: Mapping[str, Any]) -> Principal | None:
+def read_principal(identities: Mapping[str, Any]) -> Principal | None:
     site_user = as_object(identities.get("siteUser"))
-    login = _text(site_user.get("loginName"))
+    login = read_text(site_user.get("loginName"))
     if login.startswith(_EVERYONE):
         return EVERYBODY
     group = as_object(identities.get("group"))
-    group_id = _id(group)
+    group_id = read_id(group)
     if group_id:
         if login.endswith(_OWNERS):
             group_id += _OWNERS
-        return Principal("group", group_id, _text(group.get("displayName")))
-    user_id = _id(as_object(identities.get("user")))
+        return Principal("group", group_id, read_text(group.get("displayName")))
+    user_id = read_id(as_object(identities.get("user")))
     if user_id:
         return Principal("user", user_id)
-    return _site_group(identities)
+    return read_site_group(identities)
 
 
-def _site_group(identities: Mapping[str, Any]) -> Principal | None:
-    """Its id is a number that counts within the site only: its name is what the settings can
-    say."""
+def read_site_group(identities: Mapping[str, Any]) -> Principal | None:
+    """Read a group of the site; it goes by its name, as its id is a number within the site."""
     group = as_object(identities.get("sharePointGroup"))
     if not group:
         group = as_object(identities.get("siteGroup"))
-    name = _text(group.get("displayName")) or _text(group.get("title"))
+    name = read_text(group.get("displayName")) or read_text(group.get("title"))
     return Principal("site", "", name) if name else None
 
 
-def _ended(expiration: Any, now: datetime) -> bool:
-    """A time that cannot be read has passed; the first one there is stands for none."""
+def has_expired(expiration: Any, now: datetime) -> bool:
+    """Tell whether a permission has expired. An unreadable time has passed; one in year 1 means
+    never."""
     if expiration in (None, ""):
         return False
     try:
@@ -152,11 +152,11 @@ def _ended(expiration: Any, now: datetime) -> bool:
     return until.year > 1 and until <= now
 
 
-def _id(identity: Mapping[str, Any]) -> str:
-    """It becomes the name of a group, so it must not be one with a meaning of its own."""
-    value = _text(identity.get("id"))
+def read_id(identity: Mapping[str, Any]) -> str:
+    """Read an id; it becomes the name of a group, so it must not be one with a special meaning."""
+    value = read_text(identity.get("id"))
     return value if _ID.fullmatch(value) else ""
 
 
-def _text(value: Any) -> str:
+def read_text(value: Any) -> str:
     return as_text(value).strip()

@@ -1,9 +1,8 @@
-"""The canvas of a SharePoint page -> HTML: the words of its web parts, in the order in which they
-are read.
+"""Convert the canvas of a SharePoint page to HTML: the text of its web parts in reading order.
 
-A text part is HTML already. Any other part says for the site's own search which words it shows, in
-which HTML, and where these lead; that is what is taken. Pictures, links without words, and what a
-part fetches when it is opened are not in there."""
+A text part is HTML already. Other parts list their visible text, HTML and links for the site's
+search, which is used here. Pictures, links without words, and content that a part loads later are
+not included."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -16,20 +15,20 @@ from ombud.sources.web.pages import DEEPEST, complete_links, depth_of
 
 
 def render(title: str, canvas: Mapping[str, Any], url: str = "") -> str:
-    """The title as heading, and a division for each part; nothing that an odd part says spoils the
+    """Write the title as heading and a division for each part; a broken part does not affect the
     others.
 
-    url: of the page, from which its links count."""
+    url: address of the page, for relative links."""
     divisions = []
-    for part in _parts(canvas):
-        words = _words(part, url)
+    for part in web_parts(canvas):
+        words = part_html(part, url)
         if words:
             divisions.append(f"<div>{words}</div>\n")
     content = "".join(divisions)
     return f"<h1>{escape(title)}</h1>\n{content}" if title else content
 
 
-def _parts(canvas: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def web_parts(canvas: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for section in as_objects(canvas.get("horizontalSections")):
         for column in as_objects(section.get("columns")):
             yield from as_objects(column.get("webparts"))
@@ -37,41 +36,41 @@ def _parts(canvas: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from as_objects(beside.get("webparts"))
 
 
-def _words(part: Mapping[str, Any], url: str) -> str:
+def part_html(part: Mapping[str, Any], url: str) -> str:
     text = part.get("innerHtml")
     if isinstance(text, str):
-        return _closed(text, url)
+        return close_html(text, url)
     content = as_object(as_object(part.get("data")).get("serverProcessedContent"))
-    targets = {_item(key): link for key, link in _values(content.get("links"))}
-    shown = []
-    for key, words in _values(content.get("searchablePlainTexts")):
-        target = targets.get(_item(key), "") if _item(key) else ""
+    targets = {list_entry(key): link for key, link in text_pairs(content.get("links"))}
+    pieces = []
+    for key, words in text_pairs(content.get("searchablePlainTexts")):
+        target = targets.get(list_entry(key), "") if list_entry(key) else ""
         line = escape(words)
         if target:
             line = f'<a href="{escape(target)}">{line}</a>'
-        shown.append(_closed(f"<p>{line}</p>", url))
-    shown += [_closed(html, url) for _, html in _values(content.get("htmlStrings"))]
-    return "".join(shown)
+        pieces.append(close_html(f"<p>{line}</p>", url))
+    pieces += [close_html(html, url) for _, html in text_pairs(content.get("htmlStrings"))]
+    return "".join(pieces)
 
 
-def _item(key: str) -> str:
-    """The entry of a part's list that a key such as `items[0].title` belongs to; empty for what is
-    of the whole part."""
+def list_entry(key: str) -> str:
+    """Return the list entry of a key, such as `items[0` of `items[0].title`; empty for keys of the
+    whole part."""
     return key.partition("]")[0] if "]" in key else ""
 
 
-def _values(pairs: Any) -> Iterator[tuple[str, str]]:
-    """Of a list of keys and values."""
+def text_pairs(pairs: Any) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a list of keys and values that have a text."""
     for pair in as_objects(pairs):
         value = pair.get("value")
         if isinstance(value, str) and value.strip():
             yield str(pair.get("key", "")), value
 
 
-def _closed(html: str, url: str) -> str:
-    """What is open at its end, such as a comment, must not swallow the next part."""
+def close_html(html: str, url: str) -> str:
+    """Close open elements and comments, which would swallow the next part."""
     if depth_of(html) > DEEPEST:
-        return html  # the parser will say what is wrong with it
+        return html  # the parser will report it
     tree = LexborHTMLParser(html)
     complete_links(tree, url, url)
     return (tree.body.inner_html or "") if tree.body else ""

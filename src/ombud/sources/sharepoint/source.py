@@ -1,11 +1,11 @@
 """SharePoint as a source: files of a site's document libraries, and its pages.
 
 A file is NAME/DRIVE ID/ITEM ID.ending, a page NAME/SitePages/PAGE ID.html: renamed or moved within
-its library it stays the same document. Patterns see what people see: LIBRARY/FOLDER/FILE and
-SitePages/NAME.aspx. Who may read them is in `access`, how they are listed in `api`.
+its library it stays the same document. Patterns match what people see: LIBRARY/FOLDER/FILE and
+SitePages/NAME.aspx. `access` decides who may read them, `api` lists them.
 
-Of a file that is checked out SharePoint gives an application what was last checked in. A page that
-is being edited keeps what was last published; of one that was never published nothing is read."""
+Of a file that is checked out, an application gets the version last checked in. Of a page that is
+being edited, the version last published stays; a page that was never published is not read."""
 
 import os
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from ombud.sources.sharepoint.access import NOBODY, audience, readers
 from ombud.sources.sharepoint.api import Item, SharePointSite, SitePage
 from ombud.sources.sharepoint.pages import render
 from ombud.sources.sharepoint.token import AccessToken, Application
-from ombud.sources.site import AT_ONCE, SiteClient
+from ombud.sources.site import PARALLEL_REQUESTS, SiteClient
 from ombud.sources.source import WRITTEN_BY, LeftOut, Ref
 from ombud.sources.web.pages import document
 
@@ -32,10 +32,10 @@ _REFUSED = "refused "
 
 
 def open_sharepoint(place: SharePoint, home: Path) -> "SharePointSource":
-    """Raises SourceError for addresses and ids that are none."""
+    """Open a source; raises SourceError for invalid addresses and ids."""
     del home
     for key, url in (("url", place.url), ("graph", place.graph), ("authority", place.authority)):
-        _check_address(place.name, key, url)
+        check_address(place.name, key, url)
     for key, name in (("tenant", place.tenant), ("client", place.client)):
         if not name or not name.isascii() or not name.replace("-", "").replace(".", "").isalnum():
             raise SourceError(
@@ -46,6 +46,8 @@ def open_sharepoint(place: SharePoint, home: Path) -> "SharePointSource":
 
 
 class SharePointSource:
+    """Files and pages of a SharePoint site."""
+
     def __init__(self, place: SharePoint) -> None:
         self.name = place.name
         self._place = place
@@ -54,12 +56,13 @@ class SharePointSource:
         self.left_out: list[LeftOut] = []
 
     def list(self) -> list[Ref]:
-        """Asks for the permissions of every file and page: those change without a new version."""
+        """List files and pages. Permissions of each are requested, as they change without a new
+        version."""
         self.left_out = []
         listed = [*self._files()]
         if self._place.pages:
             listed += self._pages()
-        pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="sharepoint")
+        pool = ThreadPoolExecutor(PARALLEL_REQUESTS, thread_name_prefix="sharepoint")
         try:
             return [*pool.map(lambda pair: self._with_readers(*pair), listed)]
         finally:
@@ -101,17 +104,17 @@ class SharePointSource:
             )
         if ref.place.startswith(_PAGE):
             page, version = ref.place.removeprefix(_PAGE).split(" ", 1)
-            return self._written(page, version, str(ref.facts.get("url", "")))
+            return self._read_page(page, version, str(ref.facts.get("url", "")))
         drive, item, version = ref.place.removeprefix(_FILE).split(" ", 2)
         data = self._site().download(drive, item)
         if self._site().version(drive, item) != version:
-            # Its permissions were read for the other version.
+            # Its permissions were read for another version.
             raise SourceError(
                 "The file was changed while it was read.", hint="The next sync reads it."
             )
         return data
 
-    def _written(self, page: str, version: str, url: str) -> bytes:
+    def _read_page(self, page: str, version: str, url: str) -> bytes:
         content = self._site().content(page)
         if content is None:
             raise SourceError(
@@ -168,7 +171,7 @@ class SharePointSource:
         )
 
     def _page(self, page: SitePage) -> Ref:
-        # Not its title, which editors change before they publish; it stands in the page itself.
+        # The title is read from the page: here editors may have changed it before publishing.
         name = f"{PAGES}/{page.name}"
         facts = self._matching.facts_of(name) | {"url": page.url}
         return Ref(
@@ -181,21 +184,22 @@ class SharePointSource:
         )
 
     def _with_readers(self, ref: Ref, item: Item | None) -> Ref:
-        """item: what has the permissions. Where they are not known it is nobody's, and not read."""
+        """Add the audience of a file or page; if it is unknown, nobody may read it. item: the file
+        with the permissions."""
         try:
             if item is None:
                 raise NotShown("the file behind the page is not shown to the application")
-            named = readers(self._site().permissions(item), links=self._place.links)
+            principals = readers(self._site().permissions(item), links=self._place.links)
         except NotShown as hidden:
             place = f"{_REFUSED}{hidden}"
             return Ref(ref.uri, place, 0, {"audience": NOBODY}, name=ref.name)
-        there = audience(named, self._place.groups)
-        allowed = narrow(ref.facts.get("audience", {}), there, NOBODY)
+        site_audience = audience(principals, self._place.groups)
+        allowed = narrow(ref.facts.get("audience", {}), site_audience, NOBODY)
         final = ("audience",) if allowed else ()
         return ref._replace(facts={**ref.facts, "audience": allowed}, final=final)
 
 
-def _check_address(name: str, key: str, url: str) -> None:
+def check_address(name: str, key: str, url: str) -> None:
     try:
         parts = urlsplit(url)
         fine = parts.scheme == "https" and bool(parts.hostname) and (parts.port or 1) > 0

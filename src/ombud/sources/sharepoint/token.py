@@ -1,9 +1,8 @@
-"""Tokens for Microsoft Graph: an application of Entra proves who it is by its secret or its
-certificate.
+"""Get access tokens for Microsoft Graph by the secret or certificate of an Entra application.
 
-msal does the protocol, over the same client as everything else: the secret goes to the authority's
-origin only, and waiting, limits and messages are the same. Its check of authorities is off, for the
-operator named this one."""
+msal runs the protocol over our own HTTP client, so that the secret goes to the authority's origin
+only and retries, limits and messages are the usual ones. Its check of authorities is off, as the
+operator configured this one."""
 
 import re
 import threading
@@ -40,14 +39,14 @@ REASONS = {
         "Upload it in the app registration, or check {variable}.",
     ),
 }
-"""Number of a sign-in error of Entra (AADSTS…) -> (what it is, what to do)."""
+"""Number of a sign-in error of Entra (AADSTS…) -> (problem, remedy)."""
 
-_ODD = (MsalError, AttributeError, LookupError, TypeError, ValueError)
-"""What comes out of msal when an answer is not what it trusts it to be."""
+_MSAL_ERRORS = (MsalError, AttributeError, LookupError, TypeError, ValueError)
+"""Exceptions of msal for an answer that it does not expect."""
 
 
 class Application(NamedTuple):
-    """What is registered in Entra."""
+    """An application registered in Entra."""
 
     authority: str
     """Address of the sign-in, such as https://login.microsoftonline.com."""
@@ -58,15 +57,15 @@ class Application(NamedTuple):
 
 
 class AccessToken:
-    """What `SiteClient` takes as credentials; several threads may share one. Raises SourceError.
+    """Credentials for a `SiteClient`, which several threads may share. Raises SourceError.
 
-    name: of the source. variable: where the secret stands."""
+    name: name of the source. variable: environment variable of the secret."""
 
     def __init__(self, name: str, application: Application, *, secret: str, variable: str) -> None:
         self._name = name
         self._registered = application
         self._variable = variable
-        self._credential = _credential(secret, variable)
+        self._credential = read_credential(secret, variable)
         authority = application.authority
         host = urlsplit(authority).hostname
         client = SiteClient(f"The sign-in at {host}", authority, credentials={}, hint="")
@@ -77,12 +76,12 @@ class AccessToken:
 
     def __call__(self, refused: Mapping[str, str] | None) -> Mapping[str, str]:
         with self._lock:
-            # Several threads may be refused with one token: only the first of them gets a new one.
+            # Several threads may be refused with one token: only the first requests a new one.
             if refused is not None and refused == self._last and self._application is not None:
                 self._application.remove_tokens_for_client()
             try:
                 answer = self._opened().acquire_token_for_client([self._registered.scope])
-            except _ODD as failed:
+            except _MSAL_ERRORS as failed:
                 raise self._failure(failed) from failed
             token = as_object(answer).get("access_token")
             if not (isinstance(token, str) and token.isascii() and token.isprintable()):
@@ -91,7 +90,7 @@ class AccessToken:
             return self._last
 
     def _opened(self) -> ConfidentialClientApplication:
-        """Asks the authority for its addresses, once."""
+        """Open the application once, for which msal requests the addresses of the authority."""
         if self._application is None:
             self._application = ConfidentialClientApplication(
                 self._registered.client,
@@ -113,7 +112,7 @@ class AccessToken:
         )
 
     def _denial(self, answer: Any) -> SourceError:
-        """Of the answer only its number is told: the rest repeats what was sent."""
+        """Make the error for a refusal, with its number only: the rest repeats the request."""
         description = str(as_object(answer).get("error_description", ""))
         number = re.search(r"AADSTS(\d+)", description)
         return self._refusal(number[1] if number else "")
@@ -128,8 +127,8 @@ class AccessToken:
         )
 
 
-def _credential(secret: str, variable: str) -> str | dict[str, str]:
-    """A secret is a word; a certificate is the PEM of it and of its key."""
+def read_credential(secret: str, variable: str) -> str | dict[str, str]:
+    """Read the secret, or the certificate if it is a PEM of one and its key."""
     if "-----BEGIN" not in secret:
         return secret
     try:
@@ -152,12 +151,12 @@ class _Reply(NamedTuple):
 
 
 class _Wire:
-    """What msal calls an HTTP client."""
+    """The HTTP client that msal expects, over a `SiteClient`."""
 
     def __init__(self, client: SiteClient) -> None:
         self._client = client
         self.status = 0
-        """Of the last answer."""
+        """Status of the last response."""
 
     def get(self, url: str, *, headers: Mapping[str, str] | None = None, **_: Any) -> _Reply:
         return self._reply(url, headers, None)
@@ -176,7 +175,7 @@ class _Wire:
         return self._reply(url, headers, form)
 
     def close(self) -> None:
-        """The client closes itself."""
+        """Do nothing, as the client closes itself."""
 
     def _reply(
         self, url: str, headers: Mapping[str, str] | None, form: Mapping[str, str] | None

@@ -1,4 +1,4 @@
-"""One pass over a site: what to ask for next, and what the answers are."""
+"""One crawl of a site: which address to request next, and what the answers are."""
 
 import heapq
 from collections import defaultdict
@@ -11,7 +11,7 @@ from ombud.settings import Web
 from ombud.sources.client import HOPS, LARGEST, HttpResponse, PublicClient, refused
 from ombud.sources.matching import Matching
 from ombud.sources.source import LeftOut
-from ombud.sources.web.kinds import declared_text, kind_of, worth_asking
+from ombud.sources.web.kinds import declared_text, kind_of, may_be_document
 from ombud.sources.web.non_documents import (
     BEHIND_SIGN_IN,
     MISSING,
@@ -27,37 +27,36 @@ from ombud.sources.web.sitemaps import GONE
 from ombud.sources.web.state import FetchState
 from ombud.sources.web.urls import absolute, bare, host_of, next_of_series, path_of
 
-ANSWERS = 4
-"""Most answers, counted in pages: redirects and errors are answers, too, and a trap may be made of
-them."""
+ANSWERS_PER_PAGE = 4
+"""Most answers for each page that is wanted: a trap may consist of redirects and errors."""
 LONGEST_SERIES = 100
-"""Pages of a series that are followed; a calendar has a next page for ever."""
+"""Pages of a series that are followed; a calendar always has a next page."""
 
 
 class Visit(NamedTuple):
-    """What came of asking for one address; one of the first four is set."""
+    """The result of requesting an address; one of the first four is set."""
 
     seen: FetchState | None = None
     target: str = ""
-    """Where a redirect leads."""
+    """Target of a redirect."""
     gone: SourceError | None = None
-    """Why it is no page (any more)."""
+    """Why it is no page, or not any more."""
     failed: SourceError | None = None
-    """Why nobody knows for now."""
+    """Why it cannot be read for now."""
     is_dead: bool = False
-    """Whether nothing is there at all."""
+    """True if the server says that nothing is there."""
 
 
 class Site(NamedTuple):
-    """What belongs to a source."""
+    """The settings of a crawl."""
 
     place: Web
     hosts: frozenset[str]
     matching: Matching
 
 
-class _Waiting(NamedTuple):
-    """An address to ask for; the smallest is next."""
+class QueuedAddress(NamedTuple):
+    """An address to request; the smallest is next."""
 
     urgency: int
     number: int
@@ -71,10 +70,10 @@ class _Waiting(NamedTuple):
 
 
 class Crawl:
-    """Breadth first, so that a trap far down (a calendar without end) never keeps out what is near.
+    """Crawls breadth first, so that a trap far down (an endless calendar) never displaces near
+    pages.
 
-    old: what the last crawl remembered. keep: takes a document's bytes.
-    """
+    old: states of the last crawl. keep: stores a document's bytes."""
 
     def __init__(
         self,
@@ -92,16 +91,17 @@ class Crawl:
         self.robots = Robots(client)
         self._missing = MissingPages(client, self.robots)
         self.visits: dict[str, Visit] = {}
-        """Address -> what came of asking for it."""
+        """Address -> result of its request."""
         self._pages = 0
         self._least: dict[str, int] = {}
-        """Fewest links from a start page."""
-        self._queue: list[_Waiting] = []
+        """Address -> fewest links from a start page."""
+        self._queue: list[QueuedAddress] = []
         self.series: dict[str, str] = {}
-        """Page of a series -> the first of it."""
+        """Page of a series -> first page of the series."""
 
     def start(self, url: str) -> None:
-        """Raises SourceError when it cannot be had: what it leads to would be taken for gone."""
+        """Request a start page; raises SourceError if it cannot be read, as the pages it links to
+        would be taken for deleted."""
         for _ in range(HOPS + 1):
             visit = self._visit(url, surely_exists=True)
             failed = visit.gone or visit.failed
@@ -109,7 +109,7 @@ class Crawl:
                 raise failed
             if not visit.target:
                 self._least[url] = 0
-                first = _Waiting(urgency=0, number=0, url=url, depth=0, hops=0, steps=0)
+                first = QueuedAddress(urgency=0, number=0, url=url, depth=0, hops=0, steps=0)
                 self._follow(first)
                 return
             if not self._ours(visit.target):
@@ -123,18 +123,19 @@ class Crawl:
         )
 
     def add(self, url: str, *, last: bool = False) -> None:
-        """A page of a sitemap; its links are followed only when it is found from a start page,
-        too. last: after all that is found from start pages."""
+        """Queue a page of a sitemap; its links are followed only if a start page leads to it, too.
+        last: after all pages that start pages lead to."""
         urgency = self._place.depth + 1 if last else 0
         self._push(url, self._place.depth, 0, 0, urgency=urgency)
 
     def run(self) -> None:
         most = self._place.pages
-        while self._queue and self._pages < most and len(self.visits) < ANSWERS * most:
+        while self._queue and self._pages < most and len(self.visits) < ANSWERS_PER_PAGE * most:
             self._follow(heapq.heappop(self._queue))
 
     def results(self) -> Iterator[tuple[str, Visit]]:
-        """Every address with what came of asking for it, now that all is seen."""
+        """Yield every address with its result; pages that turned out to be sign-in pages are no
+        documents."""
         sign_in_pages = self._sign_in_pages()
         for url, visit in self.visits.items():
             if visit.seen and visit.seen.kind and url.partition("?")[0] in sign_in_pages:
@@ -144,7 +145,7 @@ class Crawl:
                 yield url, visit
 
     def left_out(self) -> Iterator[LeftOut]:
-        """What might be taken for a document and is none."""
+        """Yield addresses that might be taken for documents, with the reason why they are none."""
         sign_in_pages = self._sign_in_pages()
         for url, visit in self.results():
             why = self._why_left_out(visit, sign_in_pages)
@@ -167,7 +168,8 @@ class Crawl:
         return visit.seen.why if visit.seen else ""
 
     def _sign_in_pages(self) -> Set[str]:
-        """Addresses, without their parameters, to which the site sends those who ask for others."""
+        """Find the addresses, without parameters, to which the site redirects requests for other
+        pages."""
         origins: dict[str, set[str]] = defaultdict(set)
         for url, visit in self.visits.items():
             if visit.target and names_origin(visit.target, url):
@@ -179,7 +181,7 @@ class Crawl:
         }
         return {page for page, urls in origins.items() if len(urls) > 1 or page in asking}
 
-    def _follow(self, waiting: _Waiting) -> None:
+    def _follow(self, waiting: QueuedAddress) -> None:
         url, depth = waiting.url, waiting.depth
         visit = self._visit(url)
         if visit.target:
@@ -197,8 +199,9 @@ class Crawl:
                 if link not in series:
                     self._push(link, depth + 1, 0, 0)
 
-    def _follow_series(self, seen: FetchState, waiting: _Waiting) -> Set[str]:
-        """Where the page goes on. Next pages and frames are as near as the page itself."""
+    def _follow_series(self, seen: FetchState, waiting: QueuedAddress) -> Set[str]:
+        """Queue next pages and frames, which are as near to the start as the page itself, and
+        return them."""
         url = waiting.url
         is_series = waiting.steps > 0 or waiting.depth == 0
         paged = next_of_series(url, seen.links, is_series=is_series)
@@ -215,10 +218,10 @@ class Crawl:
         if self._least.get(url, depth + 1) <= depth or hops > HOPS:
             return
         if url not in self._least and not self._wanted(url):
-            self._least[url] = -1  # never asked about again
+            self._least[url] = -1  # never considered again
             return
         self._least[url] = depth
-        waiting = _Waiting(
+        waiting = QueuedAddress(
             urgency=depth + steps if urgency is None else urgency,
             number=len(self._least),
             url=url,
@@ -229,7 +232,7 @@ class Crawl:
         heapq.heappush(self._queue, waiting)
 
     def _wanted(self, url: str) -> bool:
-        if not self._ours(url) or not worth_asking(url):
+        if not self._ours(url) or not may_be_document(url):
             return False
         return not self._matching.excluded(path_of(url))
 
@@ -237,12 +240,12 @@ class Crawl:
         return bare(host_of(url)) in self._hosts
 
     def _visit(self, url: str, *, surely_exists: bool = False) -> Visit:
-        """Asks once for each address."""
+        """Request an address once."""
         if url not in self.visits:
             if surely_exists:
                 self._missing.add_front(url)
             try:
-                visit = self._asked(url, surely_exists)
+                visit = self._request(url, surely_exists)
             except SourceError as failed:
                 visit = Visit(failed=failed)
             self.visits[url] = visit
@@ -250,7 +253,7 @@ class Crawl:
                 self._pages += 1
         return self.visits[url]
 
-    def _asked(self, url: str, surely_exists: bool) -> Visit:
+    def _request(self, url: str, surely_exists: bool) -> Visit:
         if not self.robots.allow(url):
             why = SourceError(
                 f"{url} is closed to ombud by robots.txt.", hint="Ask its owner to let `ombud` in."
@@ -258,15 +261,15 @@ class Crawl:
             return Visit(gone=why)
         old = self._old.get(url)
         conditions = old.conditions if old else {}
-        reply = self._client.get(url, headers=conditions, hops=0, body_limit=_body_limit)
+        reply = self._client.get(url, headers=conditions, hops=0, body_limit=body_limit_of)
         if reply.status == 304 and old and conditions:
             return Visit(seen=old)
         if reply.ok:
             return self._read(url, reply, surely_exists)
-        return _without_page(url, reply)
+        return visit_without_page(url, reply)
 
     def _read(self, url: str, reply: HttpResponse, surely_exists: bool) -> Visit:
-        seen, data, page = understood(url, reply, self._hosts)
+        seen, data, page = interpret(url, reply, self._hosts)
         is_checked = seen.kind and not surely_exists
         if page and is_checked and self._missing.is_like(url, page):
             seen = seen.model_copy(
@@ -277,33 +280,33 @@ class Crawl:
         return Visit(seen=seen)
 
 
-def _without_page(url: str, reply: HttpResponse) -> Visit:
+def visit_without_page(url: str, reply: HttpResponse) -> Visit:
     if reply.target:
         target = absolute(reply.target)
         return Visit(target=target) if target != url else Visit(gone=refused(reply))
     if reply.status in PublicClient.POLICY.busy or reply.status >= 500:
         return Visit(failed=refused(reply))
-    # Also 401 and 403: what is no longer public must not go on answering.
+    # Also 401 and 403: a page that is no longer public must not stay in the index.
     return Visit(gone=refused(reply), is_dead=reply.status in GONE)
 
 
-class Understood(NamedTuple):
-    """What an answer is."""
+class Interpretation(NamedTuple):
+    """A successful answer, interpreted."""
 
     seen: FetchState
     data: bytes
-    """Of the document that it becomes."""
+    """Bytes of the document."""
     page: WebPage | None = None
-    """What it says, where it is HTML."""
+    """The parsed page, if it is HTML."""
 
 
-def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Understood:
-    """Tell what a successful answer is."""
+def interpret(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Interpretation:
+    """Tell the kind of a successful answer, and its document."""
     kind = kind_of(url, reply.headers)
     if kind:
         kind = kind_of(url, reply.headers, reply.body)
     if kind == ".html":
-        return _understood_page(url, reply, hosts)
+        return interpret_page(url, reply, hosts)
     data = reply.body
     if kind in {".txt", ".md", ".csv"}:
         text = declared_text(reply.body, reply.headers)
@@ -311,12 +314,12 @@ def understood(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Understo
     media_type = reply.headers.get("content-type", "unknown")
     why = "" if kind else f"there is no parser for `{media_type}`"
     listed = not refuses_index(reply.headers)
-    return Understood(
-        _state(reply, kind, data).model_copy(update={"why": why, "listed": listed}), data
+    return Interpretation(
+        make_state(reply, kind, data).model_copy(update={"why": why, "listed": listed}), data
     )
 
 
-def _understood_page(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Understood:
+def interpret_page(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Interpretation:
     page = read_page(url, reply.body, reply.headers)
     why = why_no_document(page)
     only_leads_on = page.links and not any(page.lines)
@@ -324,16 +327,16 @@ def _understood_page(url: str, reply: HttpResponse, hosts: frozenset[str]) -> Un
     says = {
         "why": why,
         "listed": page.listed,
-        "canonical": _believed(url, page.canonical, hosts),
+        "canonical": credible_canonical(url, page.canonical, hosts),
         "links": tuple(link for link in page.links if bare(host_of(link)) in hosts),
         "following": tuple(link for link in page.following if bare(host_of(link)) in hosts),
         "asks_password": page.asks_password,
     }
-    seen = _state(reply, kind, page.content).model_copy(update=says)
-    return Understood(seen, page.content, page)
+    seen = make_state(reply, kind, page.content).model_copy(update=says)
+    return Interpretation(seen, page.content, page)
 
 
-def _state(reply: HttpResponse, kind: str, data: bytes) -> FetchState:
+def make_state(reply: HttpResponse, kind: str, data: bytes) -> FetchState:
     return FetchState(
         kind=kind,
         etag=reply.headers.get("etag", ""),
@@ -343,9 +346,9 @@ def _state(reply: HttpResponse, kind: str, data: bytes) -> FetchState:
     )
 
 
-def _believed(url: str, canonical: str, hosts: frozenset[str]) -> str:
-    """Broken templates name the front page on every page; that would leave one document of a whole
-    site."""
+def credible_canonical(url: str, canonical: str, hosts: frozenset[str]) -> str:
+    """Return the canonical address, or an empty string if it is wrong: broken templates name the
+    front page on every page, which would leave one document of a whole site."""
     if not canonical or canonical == url or bare(host_of(canonical)) not in hosts:
         return ""
     if path_of(canonical) == "index.html" and path_of(url) != "index.html":
@@ -353,7 +356,7 @@ def _believed(url: str, canonical: str, hosts: frozenset[str]) -> str:
     return canonical
 
 
-def _body_limit(reply: HttpResponse) -> int:
+def body_limit_of(reply: HttpResponse) -> int:
     kind = kind_of(reply.url, reply.headers)
     if not kind:
         return 0

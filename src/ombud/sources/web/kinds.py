@@ -1,4 +1,4 @@
-"""What an answer of a web server is: its kind, and its text."""
+"""Tell the kind of a web server's response, and decode its text."""
 
 import codecs
 import re
@@ -35,7 +35,7 @@ _VAGUE = frozenset(
         "application/force-download",
     }
 )
-"""Types that servers give to what they do not know: the address says more."""
+"""Types that servers use for unknown files; the ending of the address is more reliable."""
 _BY_NAME = {suffix: suffix for suffix in _TYPES.values()} | {".htm": ".html", ".markdown": ".md"}
 _ZIPPED = frozenset({".docx", ".xlsx", ".pptx", ".odt"})
 _TEXTS = frozenset({".html", ".txt", ".md", ".csv"})
@@ -51,25 +51,24 @@ _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?\s*([\w-]+)", re.IGN
 _CHARSET = re.compile(r"charset=[\"']?\s*([\w-]+)", re.IGNORECASE)
 
 
-def worth_asking(url: str) -> bool:
-    """False for pictures, programs and the like, by their ending."""
-    return not _NOT_READ.search(path_of(url)) or bool(_plugin_kind(url))
+def may_be_document(url: str) -> bool:
+    """Tell by its ending whether an address may be a document: no picture, program or the like."""
+    return not _NOT_READ.search(path_of(url)) or bool(plugin_kind(url))
 
 
-def _plugin_kind(url: str) -> str:
-    """The ending of an address that a parser of a plugin reads; else empty."""
+def plugin_kind(url: str) -> str:
+    """Return the ending of an address if a parser of a plugin reads it, else an empty string."""
     suffix = PurePosixPath(path_of(url)).suffix.lower()
     return suffix if suffix in plugin_endings() else ""
 
 
 def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> str:
-    """The ending that content of this kind gets; empty for what is no document.
+    """Return the file ending of a response; empty if it is no document.
 
-    body: what it really is wins over what the server calls it, once it is there.
-    """
+    body: takes precedence over what the server calls it."""
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     vague = media_type in _VAGUE
-    plugin = _plugin_kind(url)
+    plugin = plugin_kind(url)
     if plugin and (vague or media_type not in _TYPES):
         return plugin
     by_name = _BY_NAME.get(PurePosixPath(path_of(url)).suffix.lower(), "")
@@ -77,38 +76,31 @@ def kind_of(url: str, headers: Mapping[str, str], body: bytes | None = None) -> 
     if vague and by_name:
         kind = by_name
     if body is not None:
-        return _kind_of_body(body, media_type, kind, by_name)
+        return kind_of_body(body, media_type, kind, by_name)
     return kind if media_type else kind or ".html"
 
 
-def _kind_of_body(body: bytes, media_type: str, kind: str, by_name: str) -> str:
-    """What the bytes are; `kind` and `by_name` are what the server and the address say."""
+def kind_of_body(body: bytes, media_type: str, kind: str, by_name: str) -> str:
+    """Tell the kind of bytes. kind: by the server. by_name: by the address."""
     start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(_ZIP):
         return next((zipped for zipped in (kind, by_name) if zipped in _ZIPPED), "")
-    signed = _kind_of_signature(start)
+    signed = kind_of_signature(start)
     if signed:
         return signed
     if kind in {".pdf", *_ZIPPED}:
-        return ""  # neither what it is called nor a page
+        return ""  # neither of the kind it is called nor a page
     unnamed = not kind and not media_type
     if unnamed and b"\0" not in start:
         return ".html" if b"<" in start else ".txt"
-    return _text_or_nothing(kind, body)
-
-
-def _text_or_nothing(kind: str, body: bytes) -> str:
-    """Empty for what is called a text and is none."""
-    if kind in _TEXTS and _is_binary(body):
-        return ""
-    return kind
+    return "" if kind in _TEXTS and is_binary(body) else kind
 
 
 _ZIP = b"PK\x03\x04"
 
 
-def _kind_of_signature(start: bytes) -> str:
-    """Of bytes that say themselves what they are; else empty."""
+def kind_of_signature(start: bytes) -> str:
+    """Tell the kind of bytes with a signature; empty for others."""
     if start.startswith(b"%PDF-"):
         return ".pdf"
     if start[:100].lower().startswith((b"<!doctype html", b"<html")):
@@ -128,11 +120,12 @@ def text_of(body: bytes, headers: Mapping[str, str]) -> str:
 
 
 def declared_text(body: bytes, headers: Mapping[str, str]) -> str | None:
-    """Decoded by byte order mark, header or the page itself; None where none of these says how."""
+    """Decode a body by its byte order mark, header or the page itself; None if none of these names
+    an encoding."""
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return body.decode(encoding, errors="replace")
-    for name in _named_encodings(body, headers):
+    for name in named_encodings(body, headers):
         encoding = _ALIASES.get(name.lower(), name)
         try:
             if name and codecs.lookup(encoding)._is_text_encoding:
@@ -142,8 +135,8 @@ def declared_text(body: bytes, headers: Mapping[str, str]) -> str | None:
     return None
 
 
-def _named_encodings(body: bytes, headers: Mapping[str, str]) -> Iterator[str]:
-    """As the header calls it, then as the page does."""
+def named_encodings(body: bytes, headers: Mapping[str, str]) -> Iterator[str]:
+    """Yield the encoding that the header names, then the one that the page names."""
     header = _CHARSET.search(headers.get("content-type", ""))
     if header:
         yield header.group(1)
@@ -167,7 +160,7 @@ _ALIASES = {
 """As browsers read them."""
 
 
-def _is_binary(body: bytes) -> bool:
+def is_binary(body: bytes) -> bool:
     return body.count(0) > len(body) // 1000 and not body.startswith(
         (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     )

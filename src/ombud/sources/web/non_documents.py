@@ -1,5 +1,5 @@
-"""Pages that are no documents although their server answers with success: sign-in pages, pages that
-only scripts or frames fill, and the page that stands for every address that does not exist."""
+"""Recognise pages that are no documents although their server reports success: sign-in pages, pages
+filled by scripts or frames only, and "not found" pages."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from ombud.errors import SourceError
 from ombud.sources.client import PublicClient
 from ombud.sources.web.kinds import kind_of
-from ombud.sources.web.pages import LARGEST_HTML, LITTLE, WebPage, read_page
+from ombud.sources.web.pages import LARGEST_HTML, LITTLE_TEXT, WebPage, read_page
 from ombud.sources.web.robots import Robots
 from ombud.sources.web.urls import site_of
 
@@ -20,25 +20,25 @@ SCRIPT_ONLY = "only scripts fill it; the server sends no text"
 FRAMES_ONLY = "it only shows frames; those of this site are read by themselves"
 MISSING = "its server answers the same for addresses that do not exist"
 NOT_LISTED = "it asks search engines not to list it"
-ALIKE = 0.9
-"""Share of their words that two answers have in common when they are nearly the same."""
+MIN_SHARED_WORDS = 0.9
+"""Share of common words from which two pages are nearly the same."""
 
 
 def why_no_document(page: WebPage) -> str:
-    """Why a page is no document, as far as it tells by itself; empty where it may be one."""
+    """Explain why a page is no document, judged by itself; empty if it may be one."""
     letters = sum(map(len, page.lines))
     if page.has_frames and not letters:
         return FRAMES_ONLY
-    if page.asks_password and letters < LITTLE:
+    if page.asks_password and letters < LITTLE_TEXT:
         return SIGN_IN
-    if page.has_scripts and page.is_shell and letters < LITTLE:
+    if page.has_scripts and page.is_shell and letters < LITTLE_TEXT:
         return SCRIPT_ONLY
     return ""
 
 
 def names_origin(target: str, origin: str) -> bool:
-    """Whether the address of a redirect says where to come back to afterwards, as those of sign-in
-    pages do."""
+    """Tell whether a parameter of a redirect's target is the original address, as on the way to a
+    sign-in page."""
     parts = urlsplit(origin)
     spellings = {unquote(origin), unquote(origin.partition("://")[2].partition("/")[2])}
     spellings.add(unquote(f"{parts.path}?{parts.query}" if parts.query else parts.path))
@@ -47,8 +47,8 @@ def names_origin(target: str, origin: str) -> bool:
 
 
 class MissingPages:
-    """What each site answers for an address that cannot exist. Asked for once, and not before a
-    page is to be compared with it."""
+    """Compares pages with what their site answers for an address that cannot exist, which is
+    requested once per site and only if needed."""
 
     def __init__(self, client: PublicClient, robots: Robots) -> None:
         self._client = client
@@ -57,24 +57,24 @@ class MissingPages:
         self._fronts: dict[str, str] = {}
 
     def add_front(self, url: str) -> None:
-        """A page that surely exists."""
+        """Note a page that surely exists."""
         self._fronts.setdefault(site_of(url), url)
 
     def is_like(self, url: str, page: WebPage) -> bool:
-        """Whether a page is nearly what its site answers for addresses that do not exist."""
+        """Tell whether a page is nearly the same as its site's "not found" page."""
         site = site_of(url)
         if site not in self._answers:
             self._answers[site] = self._missing_page(self._fronts.get(site, url))
         answer = self._answers[site]
         if answer is None:
             return False
-        own = _own_words(url, page.lines, answer.template)
+        own = own_words(url, page.lines, answer.template)
         total = own.total() + answer.words.total()
-        return 2 * (own & answer.words).total() >= ALIKE * total
+        return 2 * (own & answer.words).total() >= MIN_SHARED_WORDS * total
 
     def _missing_page(self, front: str) -> "_MissingPage | None":
-        """None where the site says "not found" as it should. What the page has in common with
-        another of its site is no sign of it."""
+        """Request an address that cannot exist; None if the site reports "not found" properly.
+        Lines that the answer shares with another page of the site are ignored as its template."""
         name = sha256(front.encode()).hexdigest()[:24]
         url = f"{front.partition('?')[0].rpartition('/')[0]}/{name}"
         answer = self._page(url)
@@ -82,10 +82,10 @@ class MissingPages:
         if answer is None:
             return None
         template = frozenset(other.lines if other else ())
-        return _MissingPage(_own_words(url, answer.lines, template), template)
+        return _MissingPage(own_words(url, answer.lines, template), template)
 
     def _page(self, url: str) -> WebPage | None:
-        """None where there is none that could be taken for a document."""
+        """Read a page; None if it could not be taken for a document."""
         try:
             if not self._robots.allow(url):
                 return None
@@ -100,13 +100,13 @@ class MissingPages:
 
 class _MissingPage(NamedTuple):
     words: Counter[str]
-    """Those of the answer alone."""
+    """Words of the answer outside the template."""
     template: frozenset[str]
     """Lines of another page of the site, such as its menu."""
 
 
-def _own_words(url: str, lines: Sequence[str], template: frozenset[str]) -> Counter[str]:
-    """The words of a page that its template does not hold, without its own address."""
+def own_words(url: str, lines: Sequence[str], template: frozenset[str]) -> Counter[str]:
+    """Count the words of a page outside its template and its own address."""
     path = unquote(urlsplit(url).path).strip("/")
     words = " ".join(line for line in lines if line not in template).split()
     return Counter(word for word in words if not path or path not in word)

@@ -1,4 +1,4 @@
-"""What an HTML page says: its links, its wishes, its main content."""
+"""Read an HTML page: its links, its directives to robots, its main content."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +14,8 @@ DEEPEST = 1000
 """Open tags. The tree builder takes time quadratic in the depth; real pages stay below 100."""
 LARGEST_HTML = 20 * 2**20
 MOST_LINKS = 5000
-LITTLE = 200
-"""Characters below which a main part is an empty shell, or holds only a search box."""
+LITTLE_TEXT = 200
+"""Characters below which a main part is empty, or only a search box."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*?(/?)>")
 _VOID = frozenset(
@@ -31,7 +31,7 @@ _FURNITURE = (
 _BESIDE = (
     "aside, dialog, [role=complementary], [role=dialog], [role=alertdialog], [aria-modal=true]"
 )
-"""Furniture that is content inside of the main part."""
+"""Elements that are content inside the main part and page furniture elsewhere."""
 _FRAMES = "frame[src], iframe[src]"
 _HOLDS_TEXT = "p, h1, h2, h3, h4, li, dd, td, pre, blockquote, a[href], img, form, iframe, frame"
 _NAMED_FURNITURE = re.compile(
@@ -51,24 +51,24 @@ class WebPage(NamedTuple):
     title: str = ""
     links: tuple[str, ...] = ()
     following: tuple[str, ...] = ()
-    """Where the page goes on: the next pages of a series, and its frames."""
+    """Addresses at which the page continues: next pages of a series, and frames."""
     canonical: str = ""
-    """The address that the page says is its real one; empty when it says none."""
+    """The address that the page calls its own; empty without one."""
     listed: bool = True
-    """False: it asks not to be found."""
+    """False if it asks not to be indexed."""
     lines: tuple[str, ...] = ()
-    """Its text without navigation and scripts."""
+    """Lines of text without navigation and scripts."""
     asks_password: bool = False
     has_scripts: bool = False
     is_shell: bool = False
-    """A frame for scripts to fill, or with a word to browsers that run none."""
+    """True if scripts fill it, or it has a message for browsers without scripts."""
     has_frames: bool = False
     content: bytes = b""
-    """UTF-8 HTML of title, main content and the style sheets that may hide or strike some of it."""
+    """UTF-8 HTML of title, main content, and style sheets, which may hide or strike parts of it."""
 
 
 def refuses_index(headers: Mapping[str, str]) -> bool:
-    """What X-Robots-Tag says, for everyone or for ombud by name."""
+    """Tell whether X-Robots-Tag forbids indexing, for everyone or for ombud by name."""
     rules = headers.get("x-robots-tag", "").lower().split(",")
     for rule in rules:
         agent, colon, wish = rule.rpartition(":")
@@ -79,20 +79,21 @@ def refuses_index(headers: Mapping[str, str]) -> bool:
 
 
 def named_address(relation: str, url: str, headers: Mapping[str, str]) -> str:
-    """The address that a `Link` header calls `canonical`, `next` or the like; else empty."""
+    """Return the address with a relation such as `canonical` or `next` in a `Link` header, else an
+    empty string."""
     links = httpx.Response(200, headers=headers).links
     named = links.get(relation, {}).get("url", "")
     return absolute(named, url) if named else ""
 
 
 def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
-    """What a page says. One that nests too deeply for the tree builder keeps its bytes and has no
+    """Read a page. One that nests too deeply for the tree builder keeps its bytes and has no
     links."""
     source = text_of(body, headers).replace("\0", "")
     if depth_of(source) > DEEPEST:
         return WebPage(content=source.encode(errors="replace"), listed=not refuses_index(headers))
     tree = LexborHTMLParser(source)
-    wishes = _wishes(tree)
+    directives = robots_directives(tree)
     base = _base(tree, url)
     for_browsers_without_scripts = ""
     for node in tree.css("noscript"):
@@ -100,37 +101,44 @@ def read_page(url: str, body: bytes, headers: Mapping[str, str]) -> WebPage:
         node.decompose()
     links: tuple[str, ...] = ()
     following: tuple[str, ...] = ()
-    if not wishes & {"nofollow", "none"}:
+    if not directives & {"nofollow", "none"}:
         links = _links(tree, base)
-        following = (*_next_pages(tree, base, url, headers), *_frames(tree, base))
+        frames = [absolute(value_of(node, "src"), base) for node in tree.css(_FRAMES)]
+        following = (*next_pages(tree, base, url, headers), *frames)
     canonical = _attribute(tree, "link[rel=canonical][href]", "href")
     if canonical is None:
         real_address = named_address("canonical", url, headers)
     else:
         real_address = absolute(canonical, base)
-    shown = WebPage(
-        title=_title(tree),
+    head = WebPage(
+        title=title_of(tree),
         links=links,
         following=tuple(dict.fromkeys(filter(None, following))),
         canonical=real_address,
-        listed=not wishes & {"noindex", "none"} and not refuses_index(headers),
+        listed=not directives & {"noindex", "none"} and not refuses_index(headers),
         asks_password=_asks_password(tree),
         has_scripts=tree.css_first("script") is not None,
-        is_shell=bool(for_browsers_without_scripts) or _is_shell(tree),
         has_frames=tree.css_first(_FRAMES) is not None,
     )
     sheets = "\n".join(node.text() for node in tree.css("style"))
     complete_links(tree, url, base)
     main = main_content(tree)
     lines = tree.body.text(separator="\n", strip=True).splitlines() if tree.body else []
-    return shown._replace(
+    language = value_of(tree.root, "lang") if tree.root else ""
+    return head._replace(
         lines=tuple(lines),
-        content=document(shown.title, main, _language(tree), sheets),
+        is_shell=bool(for_browsers_without_scripts) or _is_shell(tree),
+        content=document(head.title, main, language, sheets),
     )
 
 
+def value_of(node: LexborNode, attribute: str) -> str:
+    """Return the value of an attribute; empty without one."""
+    return str(node.attributes.get(attribute) or "")
+
+
 def _is_shell(tree: LexborHTMLParser) -> bool:
-    """Whether no element is there for text, but one that a script can find to fill it."""
+    """Tell whether no element is for text, but one has a name by which a script can fill it."""
     if tree.body is None or tree.css_first(_HOLDS_TEXT) is not None:
         return False
     is_named = tree.css_first("body [id]") is not None
@@ -138,8 +146,9 @@ def _is_shell(tree: LexborHTMLParser) -> bool:
 
 
 def _asks_password(tree: LexborHTMLParser) -> bool:
-    """Whether the page itself does, and not a box beside it."""
-    for field in tree.css("input[type=password]"):
+    """Tell whether the page itself asks for a password, at once or after the user's name, and not a
+    box in its header or sidebar."""
+    for field in tree.css("input[type=password], input[autocomplete~=username]"):
         up = field.parent
         while up is not None and up.tag not in {"nav", "header", "footer", "aside"}:
             up = up.parent
@@ -148,55 +157,36 @@ def _asks_password(tree: LexborHTMLParser) -> bool:
     return False
 
 
-def _next_pages(
+def next_pages(
     tree: LexborHTMLParser, base: str, url: str, headers: Mapping[str, str]
 ) -> Iterator[str]:
-    """What the page and its server call the next one."""
+    """Yield the addresses that the server and the page call the next one."""
     yield named_address("next", url, headers)
     for node in tree.css("a[rel~=next i][href], link[rel~=next i][href]"):
-        yield absolute(str(node.attributes.get("href") or ""), base)
-
-
-def _frames(tree: LexborHTMLParser, base: str) -> Iterator[str]:
-    for node in tree.css(_FRAMES):
-        yield absolute(str(node.attributes.get("src") or ""), base)
+        yield absolute(value_of(node, "href"), base)
 
 
 def _base(tree: LexborHTMLParser, url: str) -> str:
-    """What links of the page count from."""
+    """Return the base of the page's relative links."""
     named = _attribute(tree, "base[href]", "href")
     if named is None:
         return url
     return absolute(named, url) or url
 
 
-def _language(tree: LexborHTMLParser) -> str:
-    if tree.root is None:
-        return ""
-    return str(tree.root.attributes.get("lang") or "")
-
-
 def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
-    """Of the first element that fits; None where none does."""
+    """Return an attribute of the first matching element; None without one."""
     node = tree.css_first(selector)
-    if node is None:
-        return None
-    return str(node.attributes.get(name) or "")
-
-
-def _title(tree: LexborHTMLParser) -> str:
-    node = tree.css_first("head title") or tree.css_first("title")
-    return " ".join(node.text().split()) if node else ""
+    return None if node is None else value_of(node, name)
 
 
 def complete_links(tree: LexborHTMLParser, url: str, base: str) -> None:
-    """Write out the addresses of links, which the parser of documents takes for themselves; those
-    that lead to a place of the same page are left as such.
+    """Make links absolute for the document parser, except those to an anchor of the same page.
 
-    base: what they count from."""
+    base: base of relative links."""
     here = absolute(url)
     for node in tree.css("a[href]")[:MOST_LINKS]:
-        link = str(node.attributes.get("href") or "")
+        link = value_of(node, "href")
         if link.startswith("#"):
             continue
         whole = joined(base, link)
@@ -206,7 +196,7 @@ def complete_links(tree: LexborHTMLParser, url: str, base: str) -> None:
 
 
 def document(title: str, content: str, language: str = "", sheets: str = "") -> bytes:
-    """A page of one main part, for the parser of documents."""
+    """Write a page with one main part for the document parser."""
     lang = ""
     if re.fullmatch(r"[A-Za-z-]{2,20}", language):
         lang = f' lang="{language}"'
@@ -221,7 +211,7 @@ def document(title: str, content: str, language: str = "", sheets: str = "") -> 
 
 
 def main_content(tree: LexborHTMLParser) -> str:
-    """HTML of the main part, tables whole; the tree is changed."""
+    """Return the HTML of the main part; the tree is changed."""
     if not tree.body:
         return ""
     whole = tree.body.inner_html or ""
@@ -229,17 +219,28 @@ def main_content(tree: LexborHTMLParser) -> str:
     main = tree.css_first("main") or tree.css_first("[role=main]")
     if main is None and len(articles) == 1:
         main = articles[0]
-    for node in _furniture(tree):
+    for node in find_furniture(tree):
         node.decompose()
-    if main and _is_main(main, tree.body):
-        return _head(tree, main) + (main.inner_html or "")
+    if main and is_prominent(main, tree.body):
+        return page_header(tree, main) + (main.inner_html or "")
     if tree.body.text().strip():
         return tree.body.inner_html or ""
     return whole
 
 
-def _head(tree: LexborHTMLParser, main: LexborNode) -> str:
-    """The header of the page, where it holds the only heading of the first level."""
+def title_of(tree: LexborHTMLParser) -> str:
+    node = tree.css_first("head title") or tree.css_first("title")
+    return " ".join(node.text().split()) if node else ""
+
+
+def is_prominent(main: LexborNode, body: LexborNode) -> bool:
+    """Tell whether a main part is neither empty nor a small part of the page."""
+    letters = len(main.text())
+    return letters >= LITTLE_TEXT or len(body.text()) <= 4 * letters
+
+
+def page_header(tree: LexborHTMLParser, main: LexborNode) -> str:
+    """Return the header of the page if it contains the only heading of the first level."""
     headings = tree.css("h1")
     if len(headings) != 1 or main.css_first("h1") is not None:
         return ""
@@ -249,46 +250,37 @@ def _head(tree: LexborHTMLParser, main: LexborNode) -> str:
     return up.html or "" if up is not None else ""
 
 
-def _is_main(main: LexborNode, body: LexborNode) -> bool:
-    """Not an empty shell, and no small part of the page."""
-    letters = len(main.text())
-    return letters >= LITTLE or len(body.text()) <= 4 * letters
-
-
-def _furniture(tree: LexborHTMLParser) -> list[LexborNode]:
+def find_furniture(tree: LexborHTMLParser) -> list[LexborNode]:
     marked = {node.mem_id for node in tree.css(_FURNITURE)}
-    marked |= {node.mem_id for node in tree.css(_BESIDE) if not _is_in_main(node)}
-    kept = _around_the_main_part(tree)
-
-    def is_furniture(node: LexborNode) -> bool:
-        if node.mem_id in kept:
-            return False
-        return _is_furniture(node, node.mem_id in marked)
-
-    return outermost(tree.root, is_furniture)
+    marked |= {node.mem_id for node in tree.css(_BESIDE) if not is_in_main(node)}
+    ancestors = ancestors_of_content(tree)
+    return outermost(
+        tree.root,
+        lambda node: node.mem_id not in ancestors and is_furniture(node, node.mem_id in marked),
+    )
 
 
-def _is_in_main(node: LexborNode) -> bool:
+def is_in_main(node: LexborNode) -> bool:
     up = node.parent
     while up is not None and up.tag not in {"main", "article"}:
         up = up.parent
     return up is not None
 
 
-def _around_the_main_part(tree: LexborHTMLParser) -> set[int]:
-    """What holds the main part or its first heading is never furniture, whatever it is called."""
-    kept: set[int] = set()
+def ancestors_of_content(tree: LexborHTMLParser) -> set[int]:
+    """Return main parts, headings and all elements around them, which are never furniture, whatever
+    they are called."""
+    ancestors: set[int] = set()
     for node in tree.css("main, [role=main], article, h1")[:100]:
         up: LexborNode | None = node
-        while up is not None and up.mem_id not in kept:
-            kept.add(up.mem_id)
+        while up is not None and up.mem_id not in ancestors:
+            ancestors.add(up.mem_id)
             up = up.parent
-    return kept
+    return ancestors
 
 
 def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> list[LexborNode]:
-    """Nodes of the tree that fit and are inside no other such node: each may be destroyed with all
-    that it holds."""
+    """List the nodes that fit and are inside no other such node, so that each can be destroyed."""
     nodes: list[LexborNode] = []
     node = root
     end = root.mem_id if root else 0
@@ -305,52 +297,47 @@ def outermost(root: LexborNode | None, fits: Callable[[LexborNode], bool]) -> li
     return nodes
 
 
-def _is_furniture(node: LexborNode, marked: bool) -> bool:
+def is_furniture(node: LexborNode, marked: bool) -> bool:
+    """Tell whether a node is navigation, a banner or the like. marked: it matches a selector."""
     tag = node.tag or "-"
-    if tag == "-comment":  # holds times, and so changes with every answer
+    if tag == "-comment":  # may contain a time, which changes with every answer
         return True
     if tag.startswith("-") or tag in {"html", "head", "body"}:
         return False
     if tag == "form":  # old servers wrap the whole page in one
         return node.css_first("table, h2, p + p") is None
-    return marked or _is_named_furniture(node)
-
-
-def _is_named_furniture(node: LexborNode) -> bool:
     attributes = node.attributes
     classes = attributes.get("class") or ""
     identity = attributes.get("id") or ""
-    if not classes and not identity:
-        return False
+    if marked or not (classes or identity):
+        return marked
     return _NAMED_FURNITURE.search(f"{classes} {identity}") is not None
 
 
-def _wishes(tree: LexborHTMLParser) -> set[str]:
-    wishes: set[str] = set()
+def robots_directives(tree: LexborHTMLParser) -> set[str]:
+    directives: set[str] = set()
     for meta in tree.css("meta[name][content]"):
         name = str(meta.attributes.get("name"))
         if name.strip().lower() not in {"robots", "ombud"}:
             continue
         content = str(meta.attributes.get("content"))
         listed = content.lower().split(",")
-        wishes.update(map(str.strip, listed))
-    return wishes
+        directives.update(map(str.strip, listed))
+    return directives
 
 
 def _links(tree: LexborHTMLParser, base: str) -> tuple[str, ...]:
-    addresses = _refreshes(tree, base)
+    addresses = refresh_targets(tree, base)
     for node in tree.css("a[href], area[href]"):
-        relations = str(node.attributes.get("rel") or "")
-        if "nofollow" not in relations.lower().split():
-            link = str(node.attributes.get("href") or "")
-            addresses.append(absolute(link, base))
+        if "nofollow" not in value_of(node, "rel").lower().split():
+            addresses.append(absolute(value_of(node, "href"), base))
         if len(addresses) >= MOST_LINKS:
             break
     return tuple(dict.fromkeys(filter(None, addresses)))
 
 
-def _refreshes(tree: LexborHTMLParser, base: str) -> list[str]:
-    """Where the page goes on to by itself."""
+def refresh_targets(tree: LexborHTMLParser, base: str) -> list[str]:
+    """List the addresses to which the page refreshes itself."""
     addresses = []
     for meta in tree.css("meta[http-equiv][content]"):
         directive = str(meta.attributes.get("http-equiv"))
@@ -361,7 +348,7 @@ def _refreshes(tree: LexborHTMLParser, base: str) -> list[str]:
 
 
 def depth_of(source: str) -> int:
-    """Most tags that are open at once."""
+    """Count the most tags that are open at the same time."""
     deepest = depth = 0
     for close, name, empty in _TAG.findall(source):
         if empty or name.lower() in _VOID:

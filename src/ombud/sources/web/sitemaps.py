@@ -1,4 +1,4 @@
-"""Sitemaps: XML, gzipped or lists of addresses, and indexes of them."""
+"""Read sitemaps: XML, gzipped XML or lists of addresses, and indexes of them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from ombud.sources.trees import local, read_tree, unpacked, words
 from ombud.sources.web.state import FetchState
 from ombud.sources.web.urls import absolute, bare, host_of
 
-MOST = 1000
+MAX_SITEMAPS = 1000
 """Sitemaps of one source."""
 GONE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 
@@ -22,11 +22,10 @@ class Sitemap(NamedTuple):
 
 
 class Sitemaps:
-    """Those given and those they name. Raises SourceError when one cannot be read: the list would
-    be half.
+    """Reads sitemaps and those they name. Raises SourceError if one cannot be read, as the list
+    would be incomplete.
 
-    old: what is remembered; `seen`: what to remember, under keys that no page has.
-    """
+    old: states of the last crawl. `seen`: states to save, under keys that no page has."""
 
     def __init__(
         self, client: PublicClient, old: Mapping[str, FetchState], hosts: frozenset[str]
@@ -38,31 +37,33 @@ class Sitemaps:
         self.left_out: list[LeftOut] = []
 
     def pages_of_site(self, named: Iterable[str]) -> Iterator[str]:
-        """Pages of the sitemaps that a site names itself. One that cannot be read now is as it was
-        the last time; one that never could is left out."""
+        """Yield the pages of the sitemaps that a site names itself. If one cannot be read, its
+        pages of the last crawl are used; without these it is left out."""
         for url in dict.fromkeys(named):
             try:
                 yield from self.pages((url,))
             except SourceError as failed:
                 old = self._remembered(url)
                 self.seen |= old
-                yield from old[_pages_key(url)].links if old else ()
+                yield from old[pages_key(url)].links if old else ()
                 if not old:
                     self.left_out.append(LeftOut(uri=url, why=f"{failed} {failed.hint}".strip()))
 
-    def pages(self, given: tuple[str, ...]) -> Iterator[str]:
-        waiting = list(given)
-        known = set(given)
+    def pages(self, urls: tuple[str, ...]) -> Iterator[str]:
+        """Yield the pages of sitemaps and of those they name."""
+        waiting = list(urls)
+        queued = set(urls)
         while waiting:
             url = waiting.pop(0)
-            sitemap = self._read(url, named=url not in given)
+            sitemap = self._read(url, named=url not in urls)
             yield from sitemap.pages
-            fresh = [url for url in sitemap.sitemaps if url not in known]
-            known.update(fresh)
+            fresh = [url for url in sitemap.sitemaps if url not in queued]
+            queued.update(fresh)
             waiting += fresh
-            if len(known) > MOST:
+            if len(queued) > MAX_SITEMAPS:
                 raise SourceError(
-                    f"{given[0]} names more than {MOST} sitemaps.", hint="Name those that matter."
+                    f"{urls[0]} names more than {MAX_SITEMAPS} sitemaps.",
+                    hint="Name those that matter.",
                 )
 
     def _read(self, url: str, *, named: bool) -> Sitemap:
@@ -71,23 +72,24 @@ class Sitemaps:
                 f"The sitemap {url} is on another host.", hint="Add it to the source's `hosts`."
             )
         old = self._remembered(url)
-        reply = self._client.get(url, headers=_conditions(old))
+        last = next(iter(old.values()), None)
+        reply = self._client.get(url, headers=last.conditions if last else {})
         if reply.status == 304 and old:
             self.seen |= old
             nothing = FetchState(kind="")
-            pages = old.get(_pages_key(url), nothing)
-            sitemaps = old.get(_sitemaps_key(url), nothing)
+            pages = old.get(pages_key(url), nothing)
+            sitemaps = old.get(sitemaps_key(url), nothing)
             return Sitemap(pages.links, sitemaps.links)
         if named and reply.status in GONE:
             return Sitemap((), ())
         if not reply.ok:
             raise refused(reply)
-        sitemap = parsed(url, reply.body, reply.headers.get("content-type", ""))
+        sitemap = parse_sitemap(url, reply.body, reply.headers.get("content-type", ""))
         self._remember(url, sitemap, reply.headers)
         return sitemap
 
     def _remembered(self, url: str) -> dict[str, FetchState]:
-        keys = (_pages_key(url), _sitemaps_key(url))
+        keys = (pages_key(url), sitemaps_key(url))
         return {key: self._old[key] for key in keys if key in self._old}
 
     def _remember(self, url: str, sitemap: Sitemap, headers: Mapping[str, str]) -> None:
@@ -98,47 +100,42 @@ class Sitemaps:
         )
         pages = mark.model_copy(update={"links": sitemap.pages})
         sitemaps = mark.model_copy(update={"links": sitemap.sitemaps})
-        self.seen[_pages_key(url)] = pages
-        self.seen[_sitemaps_key(url)] = sitemaps
+        self.seen[pages_key(url)] = pages
+        self.seen[sitemaps_key(url)] = sitemaps
 
 
-def _conditions(old: Mapping[str, FetchState]) -> Mapping[str, str]:
-    for state in old.values():
-        return state.conditions
-    return {}
-
-
-def _pages_key(url: str) -> str:
+def pages_key(url: str) -> str:
     return f"{url}#pages"
 
 
-def _sitemaps_key(url: str) -> str:
+def sitemaps_key(url: str) -> str:
     return f"{url}#sitemaps"
 
 
-def parsed(url: str, data: bytes, content_type: str) -> Sitemap:
+def parse_sitemap(url: str, data: bytes, content_type: str) -> Sitemap:
+    """Parse a sitemap; raises SourceError if it is none."""
     plain = unpacked(data, f"The sitemap {url}")
     is_list = "text/plain" in content_type or "gzip" in content_type
     if is_list and not plain.lstrip().startswith(b"<"):
         text = plain.decode("utf-8", errors="replace")
-        return Sitemap(pages=_addresses(text.splitlines(), url), sitemaps=())
+        return Sitemap(pages=parse_addresses(text.splitlines(), url), sitemaps=())
     root = read_tree(plain, f"The sitemap {url}")
     kind = local(root)
     if kind not in {"urlset", "sitemapindex"}:
         raise SourceError(
             f"{url} is no sitemap.", hint=f"It holds <{kind}>; a page belongs in `start`."
         )
-    # Only the address of the page itself: images and videos bring <loc> of their own, deeper in.
+    # Only the address of the page itself: images and videos have a <loc> of their own, deeper in.
     named: list[str] = []
     for entry in root:
         named += [words(inner) for inner in entry if local(inner) == "loc"]
-    addresses = _addresses(named, url)
+    addresses = parse_addresses(named, url)
     if kind == "sitemapindex":
         return Sitemap(pages=(), sitemaps=addresses)
     return Sitemap(pages=addresses, sitemaps=())
 
 
-def _addresses(texts: Iterable[str], url: str) -> tuple[str, ...]:
+def parse_addresses(texts: Iterable[str], url: str) -> tuple[str, ...]:
     addresses: dict[str, None] = {}
     for text in texts:
         address = absolute(text, url) if text.strip() else ""

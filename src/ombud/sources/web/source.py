@@ -10,7 +10,7 @@ from ombud.sources.client import PublicClient, refused
 from ombud.sources.guard import Network
 from ombud.sources.matching import Matching, matching_of
 from ombud.sources.source import LeftOut, Ref
-from ombud.sources.web.crawl import Crawl, Site, Visit, understood
+from ombud.sources.web.crawl import Crawl, Site, Visit, interpret
 from ombud.sources.web.kinds import kind_of
 from ombud.sources.web.sitemaps import Sitemaps
 from ombud.sources.web.state import Bodies, FetchState, Memory, state_path
@@ -28,11 +28,11 @@ def open_web(place: Web, home: Path) -> "WebSource":
 
 
 class WebSource:
-    """What a crawl finds. It remembers ETags and links, so that a site without changes costs only
-    questions.
+    """Documents of a web site that a crawl finds. ETags and links are saved, so that an unchanged
+    site is not downloaded again.
 
-    A page that fails for the moment stays what it was; one that was never read is listed, and
-    `read` says what is wrong with it. Raises SourceError at once for addresses that are none."""
+    A page that fails for the moment stays as it was; one that was never read is listed, and `read`
+    reports the failure. Raises SourceError at once for invalid addresses."""
 
     def __init__(self, place: Web, home: Path, client: PublicClient) -> None:
         self.name = place.name
@@ -40,33 +40,35 @@ class WebSource:
         self._place = place
         self._client = client
         self._matching = matching_of(place)
-        self._start = _addresses(place.start)
-        self._sitemaps = _addresses(place.sitemaps)
+        self._start = check_addresses(place.start)
+        self._sitemaps = check_addresses(place.sitemaps)
         hosts = list(map(host_of, self._start + self._sitemaps))
-        hosts += _hosts(place.hosts)
+        for host in place.hosts:
+            address = host if "://" in host else f"https://{host}/"
+            hosts.append(host_of(absolute(address)) or host)
         self._hosts = frozenset(map(bare, hosts))
         self._memory = Memory(state_path(home, place.name))
         self._bodies = Bodies(self._memory.path.with_suffix(".pages"))
         self.left_out: list[LeftOut] = []
         self._failed: dict[str, SourceError] = {}
         self._late: dict[str, str] = {}
-        """Address -> digest of what `read` had to fetch again."""
+        """Address -> digest of a body that `read` had to fetch again."""
 
     def list(self) -> list[Ref]:
         self._bodies.clear()
         self._failed.clear()
         self._late.clear()
         try:
-            addresses, series = self._crawled()
+            addresses, series = self._crawl()
         finally:
             self._client.close()
         chosen = documents(addresses, self._matching, series)
         refs = refs_of(self.name, chosen, self._matching)
         return sorted(refs, key=lambda ref: ref.uri)
 
-    def _crawled(self) -> tuple[dict[str, FetchState], Mapping[str, str]]:
-        """Every address that is or leads to a document, and the first page of each that goes on
-        from another; what is remembered of them is saved."""
+    def _crawl(self) -> tuple[dict[str, FetchState], Mapping[str, str]]:
+        """Crawl the site and save its state. Returns every address that is or leads to a document,
+        and for pages of a series the first page."""
         old = self._memory.load(self._hosts)
         site = Site(place=self._place, hosts=self._hosts, matching=self._matching)
         crawl = Crawl(site, self._client, old, self._bodies.keep)
@@ -75,8 +77,10 @@ class WebSource:
             crawl.start(url)
         for url in sitemaps.pages(self._sitemaps):
             crawl.add(url)
+        # The sitemaps of a site name all of it; pages of other folders are not wanted.
+        folders = tuple(f"{start.rpartition('/')[0]}/" for start in self._start)
         for url in sitemaps.pages_of_site(self._named_sitemaps(crawl)):
-            if self._is_below_start(url):
+            if url.startswith(folders):
                 crawl.add(url, last=True)
         crawl.run()
         addresses: dict[str, FetchState] = {}
@@ -93,7 +97,7 @@ class WebSource:
         return addresses, crawl.series
 
     def _named_sitemaps(self, crawl: Crawl) -> Iterator[str]:
-        """Those of robots.txt, where links are followed at all."""
+        """Yield the sitemaps that robots.txt names, if links are followed at all."""
         if not self._place.depth:
             return
         for start in self._start:
@@ -102,12 +106,8 @@ class WebSource:
                 if url and url not in self._sitemaps:
                     yield url
 
-    def _is_below_start(self, url: str) -> bool:
-        """Whether a page lies in the folder of a start page: a site's sitemaps name all of it."""
-        return any(url.startswith(f"{start.rpartition('/')[0]}/") for start in self._start)
-
     def _seen(self, url: str, visit: Visit, old: Mapping[str, FetchState]) -> FetchState | None:
-        """What an address is now; what it last was, where nobody knows for now."""
+        """Return the state of an address; its last one if it cannot be read for now."""
         if not visit.failed:
             return visit.seen
         if url in old:
@@ -121,16 +121,16 @@ class WebSource:
             failed = self._failed[url]
             raise SourceError(str(failed), hint=failed.hint)
         data = self._bodies.find(url, self._late.get(url, ref.version))
-        return self._again(url) if data is None else data
+        return self._fetch_again(url) if data is None else data
 
-    def _again(self, url: str) -> bytes:
+    def _fetch_again(self, url: str) -> bytes:
         try:
             reply = self._client.get(url, hops=0)
         finally:
             self._client.close()
         if not reply.ok:
             raise refused(reply)
-        seen, data, _ = understood(url, reply, self._hosts)
+        seen, data, _ = interpret(url, reply, self._hosts)
         if not seen.kind:
             raise SourceError(
                 f"{url} is no document any more.", hint="The next sync will leave it out."
@@ -141,17 +141,14 @@ class WebSource:
 
 
 def refs_of(source: str, chosen: Mapping[str, FetchState], matching: Matching) -> Iterator[Ref]:
+    """Make the Refs of documents, each with a unique name."""
     names = {url: name_of(url, seen.kind) for url, seen in chosen.items()}
     taken: set[str] = set()
-
-    def first_right(url: str) -> tuple[bool, str]:
-        """An address that is spelled like its name has the first right to it."""
-        return path_of(url) != names[url].partition("/")[2], url
-
-    for url in sorted(names, key=first_right):
+    # Of several addresses with one name, the one that is spelled like the name gets it.
+    for url in sorted(names, key=lambda url: (path_of(url) != names[url].partition("/")[2], url)):
         name = names[url]
         if name in taken:
-            name = _marked(name, url)
+            name = unique_name(name, url)
         taken.add(name)
         seen = chosen[url]
         facts = matching.facts_of(path_of(url))
@@ -164,8 +161,8 @@ def refs_of(source: str, chosen: Mapping[str, FetchState], matching: Matching) -
         )
 
 
-def _marked(name: str, url: str) -> str:
-    """The name, with a mark that no other address gets."""
+def unique_name(name: str, url: str) -> str:
+    """Add a mark to a name that no other address gets."""
     suffix = PurePosixPath(name).suffix
     stem = name.removesuffix(suffix)
     mark = sha256(url.encode()).hexdigest()[:8]
@@ -175,36 +172,31 @@ def _marked(name: str, url: str) -> str:
 def documents(
     addresses: dict[str, FetchState], matching: Matching, series: Mapping[str, str]
 ) -> dict[str, FetchState]:
-    """Each page once, under the address it calls its own.
+    """Choose each page once, under its canonical address.
 
-    series: page -> the first of its series, which it may call its own address though it says
-    something else."""
+    series: page -> first of its series, which later pages may wrongly call their canonical
+    address."""
     pages: dict[str, FetchState] = {}
     for url, seen in addresses.items():
         if seen.kind and seen.listed and matching.included(path_of(url)):
             is_continued = series.get(url) in {seen.canonical, series.get(seen.canonical)} - {None}
             pages[url] = seen.model_copy(update={"canonical": ""}) if is_continued else seen
     chosen: dict[tuple[str, str], str] = {}
-    for url in sorted(pages, key=_plainest_first):
-        if real_address(url, pages) != url:
-            continue
-        if _is_secure_too(url, pages):
+
+    def plainest_first(url: str) -> tuple[bool, bool, int, str]:
+        return not url.startswith("https:"), "?" in url, len(url), url
+
+    for url in sorted(pages, key=plainest_first):
+        is_https_too = url.startswith("http:") and f"https:{url[5:]}" in pages
+        if is_https_too or real_address(url, pages) != url:
             continue
         page = (plain_of(url), pages[url].digest or url)
         chosen.setdefault(page, url)
     return {url: pages[url] for url in chosen.values()}
 
 
-def _plainest_first(url: str) -> tuple[bool, bool, int, str]:
-    return not url.startswith("https:"), "?" in url, len(url), url
-
-
-def _is_secure_too(url: str, pages: Mapping[str, FetchState]) -> bool:
-    """Whether the same page was found under https."""
-    return url.startswith("http:") and f"https:{url[5:]}" in pages
-
-
 def real_address(url: str, pages: dict[str, FetchState]) -> str:
+    """Follow canonical addresses to the last one."""
     way = [url]
     while True:
         following = pages[way[-1]].canonical
@@ -216,22 +208,15 @@ def real_address(url: str, pages: dict[str, FetchState]) -> str:
         way.append(following)
 
 
-def _addresses(given: Iterable[str]) -> tuple[str, ...]:
+def check_addresses(urls: Iterable[str]) -> tuple[str, ...]:
+    """Normalise addresses of the settings; raises SourceError for an invalid one."""
     addresses = []
-    for url in given:
+    for url in urls:
         address = absolute(url)
         if not address:
-            shown = "An address with a user or password" if "@" in url else url
+            name = "An address with a user or password" if "@" in url else url
             raise SourceError(
-                f"{shown} is no web address.", hint="Such as https://www.example.com/hr/."
+                f"{name} is no web address.", hint="Such as https://www.example.com/hr/."
             )
         addresses.append(address)
     return tuple(dict.fromkeys(addresses))
-
-
-def _hosts(given: Iterable[str]) -> list[str]:
-    hosts = []
-    for host in given:
-        address = host if "://" in host else f"https://{host}/"
-        hosts.append(host_of(absolute(address)) or host)
-    return hosts

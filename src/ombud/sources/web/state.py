@@ -1,4 +1,4 @@
-"""What a crawl remembers for the next one, and the bodies it keeps until they are read."""
+"""The state that a crawl saves for the next one, and the bodies it stores until they are read."""
 
 import contextlib
 import json
@@ -17,56 +17,55 @@ from ombud.errors import SourceError
 from ombud.private_files import make_private_folder
 
 FORMAT = 2
-"""Changes when the same answer gives other contents or links: what is remembered is then worth
-nothing."""
+"""Version of how answers are turned into contents and links; a saved state of another version is
+discarded."""
 LARGEST_STATE = 512 * 2**20
 _NUMBERED = ("links", "following")
 """Fields of addresses, which are saved as numbers."""
-MOST_KEPT = 2**30
-"""Bytes of bodies on disk; what does not fit is fetched again when it is read."""
+MAX_BODY_BYTES = 2**30
+"""Bytes of bodies on disk; those that do not fit are fetched again when they are read."""
 
 
 class FetchState(BaseModel):
-    """One address, as it last answered."""
+    """The last answer of one address."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     kind: str
-    """Ending of the document; empty for what is only followed."""
+    """File ending of the document; empty if only its links are followed."""
     why: str = ""
-    """Why it is no document, where somebody might take it for one."""
+    """Why it is no document, if it could be taken for one."""
     etag: str = ""
     modified: str = ""
     digest: str = ""
-    """Of what `read` would return."""
+    """Digest of what `read` would return."""
     size: int = 0
     listed: bool = True
     canonical: str = ""
     links: tuple[str, ...] = ()
     following: tuple[str, ...] = ()
-    """Where the page goes on: the next pages of a series, and its frames."""
+    """Addresses at which the page continues: next pages of a series, and frames."""
     asks_password: bool = False
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Headers that ask for the body only if it has changed."""
-        asked = {"if-none-match": self.etag, "if-modified-since": self.modified}
-        return {name: value for name, value in asked.items() if value}
+        """Headers that request the body only if it has changed."""
+        headers = {"if-none-match": self.etag, "if-modified-since": self.modified}
+        return {name: value for name, value in headers.items() if value}
 
 
 class Memory:
-    """A JSON file: addresses once, everything else by their number, for links repeat on every
-    page."""
+    """A JSON file of states. Addresses are stored once and referred to by number, as links repeat
+    on every page."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def load(self, hosts: frozenset[str]) -> dict[str, FetchState]:
-        """Empty when there is none that can be used; then everything is fetched anew.
+        """Load the states; without a usable file there are none, and everything is fetched again.
 
-        hosts: those links lead to; links to others are not remembered, so other hosts make it
-        unusable as an answer to "not modified" but not as a memory of documents: their conditions
-        are dropped."""
+        hosts: hosts whose links are saved. If they have changed, a state cannot answer "not
+        modified", as it lacks links, so its conditions are dropped."""
         try:
             if self.path.stat().st_size > LARGEST_STATE:
                 return {}
@@ -78,7 +77,7 @@ class Memory:
             pages: dict[str, FetchState] = {}
             for number, row in saved["pages"].items():
                 url = urls[int(number)]
-                pages[url] = _seen(row, urls, same_hosts)
+                pages[url] = load_state(row, urls, same_hosts)
             return pages
         except (
             OSError,
@@ -92,7 +91,7 @@ class Memory:
             return {}
 
     def save(self, pages: Mapping[str, FetchState], hosts: frozenset[str]) -> None:
-        """All or nothing, also when the power fails."""
+        """Save the states, completely or not at all, even when the power fails."""
         numbers: dict[str, int] = {}
 
         def number_of(url: str) -> int:
@@ -125,17 +124,17 @@ class Memory:
 
 
 class Bodies:
-    """Bytes on disk between `list` and `read`; gone when the source is, or when the next crawl
+    """Bodies on disk between `list` and `read`, removed with the source or when the next crawl
     begins."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._left = MOST_KEPT
+        self._left = MAX_BODY_BYTES
         self._gone = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     def clear(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._left = MOST_KEPT
+        self._left = MAX_BODY_BYTES
 
     def keep(self, key: str, data: bytes) -> None:
         if len(data) > self._left:
@@ -147,7 +146,7 @@ class Bodies:
             self._left -= len(data)
 
     def find(self, key: str, digest: str) -> bytes | None:
-        """None when it is not there, or only a part of it."""
+        """Read a body; None if it is missing or damaged."""
         try:
             data = self._file(key).read_bytes()
         except OSError:
@@ -162,7 +161,7 @@ def state_path(home: Path, name: str) -> Path:
     return home / ".ombud" / "sources" / f"{quote(name, safe='')}.json"
 
 
-def _seen(row: Mapping[str, Any], urls: list[str], same_hosts: bool) -> FetchState:
+def load_state(row: Mapping[str, Any], urls: list[str], same_hosts: bool) -> FetchState:
     fields = dict(row)
     for name in _NUMBERED:
         fields[name] = tuple(urls[number] for number in fields[name])

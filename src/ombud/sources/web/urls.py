@@ -1,6 +1,7 @@
-"""Addresses of pages: one spelling for each, and the name that a page gets as a document."""
+"""Normalise the addresses of pages, and name pages as documents."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -9,9 +10,9 @@ from urllib.parse import parse_qsl, unquote, urljoin
 import httpx
 
 LONGEST = 2000
-"""Longer ones come from generators, not from people."""
-MOST_REPEATS = 3
-"""Times a folder may stand in a path: relative links that are wrong repeat it for ever."""
+"""Characters of an address; longer ones are generated, not written."""
+MAX_REPEATS = 3
+"""Times a folder may occur in a path: wrong relative links repeat it endlessly."""
 
 _TRACKING = re.compile(
     r"(utm_[a-z_]+|gclid|gbraid|wbraid|fbclid|msclkid|yclid|dclid|igshid|mc_[ce]id|_ga|_gl|_hsenc"
@@ -26,14 +27,12 @@ _INDEX = re.compile(r"(?:^|/)(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORE
 
 
 def absolute(link: str, page: str = "") -> str:
-    """The address that a link of a page means, in its one spelling; empty when it is no page of the
-    web.
+    """Resolve and normalise a link of a page; empty if it does not lead to a web page.
 
-    Fragments, default ports and tracking parameters are dropped, parameters sorted.
-    """
+    Fragments, default ports and tracking parameters are dropped, parameters are sorted."""
     try:
-        url = _resolved(link, page)
-        if not _is_plain(url):
+        url = resolve(link, page)
+        if url is None:
             return ""
         host = url.raw_host.decode("ascii").rstrip(".")
         raw_path = url.raw_path.decode("ascii").partition("?")[0]
@@ -46,31 +45,28 @@ def absolute(link: str, page: str = "") -> str:
     if url.port:
         netloc += f":{url.port}"
     without_session = _SESSION.sub("", raw_path)
-    path = _spelled(without_session) or "/"
+    path = normalise_escapes(without_session) or "/"
     whole = f"{url.scheme}://{netloc}{path}"
-    parameters = _query(query)
+    parameters = normalise_query(query)
     if parameters:
         whole += f"?{parameters}"
-    too_long = len(whole) > LONGEST
-    return "" if too_long or _repeats(path) else whole
+    folders = Counter(part for part in path.split("/") if part)
+    repeats = max(folders.values(), default=0) > MAX_REPEATS
+    return "" if repeats or len(whole) > LONGEST else whole
 
 
-def _resolved(link: str, page: str) -> httpx.URL:
-    cleaned = _cleaned(link)
-    if not page:
-        return httpx.URL(cleaned)
-    return httpx.URL(page).join(cleaned)
-
-
-def _is_plain(url: httpx.URL) -> bool:
-    """Whether it is an address of the web, without a user or password."""
+def resolve(link: str, page: str) -> httpx.URL | None:
+    """Resolve a link of a page; None unless it is a web address without user and password."""
+    # Browsers ignore line breaks and tabs in links, and white space around them.
+    cleaned = re.sub(r"[\t\r\n]", "", link.strip(" \t\r\n\f"))
+    url = httpx.URL(page).join(cleaned) if page else httpx.URL(cleaned)
     if url.scheme not in {"http", "https"} or not url.host:
-        return False
-    return not url.userinfo and url.port != 0
+        return None
+    return None if url.userinfo or url.port == 0 else url
 
 
 def joined(base: str, link: str) -> str:
-    """The whole address of a link, its fragment included; empty where it is none."""
+    """Resolve a link, keeping its fragment; empty if it is invalid."""
     try:
         return urljoin(base, link.strip())
     except ValueError:
@@ -78,24 +74,24 @@ def joined(base: str, link: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Host, with the port when it is not the usual one."""
+    """Return the host, with a port that is not the default."""
     return url.partition("://")[2].partition("/")[0]
 
 
 def site_of(url: str) -> str:
-    """Scheme and host, with the port when it is not the usual one."""
+    """Return scheme and host, with a port that is not the default."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}"
 
 
 def bare(host: str) -> str:
-    """Sites answer with and without www."""
+    """Remove www., as sites answer with and without it."""
     return host.removeprefix("www.")
 
 
 def path_of(url: str) -> str:
-    """What patterns are matched with: the path without its first slash; a folder's is its
-    index.html."""
+    """Return the path that patterns match: without its first slash, and with index.html for a
+    folder."""
     address = url.partition("://")[2]
     escaped = address.partition("?")[0].partition("/")[2]
     path = readable(escaped)
@@ -105,8 +101,9 @@ def path_of(url: str) -> str:
 
 
 def name_of(url: str, suffix: str) -> str:
-    """HOST/path, ending in `suffix` (such as .html) or another spelling of it; stable and unique
-    for each address but for folder/ and folder/index.html, page and page.html."""
+    """Name an address HOST/path, ending in `suffix` (such as .html) or another spelling of it.
+
+    Names are stable, and unique except for folder/ and folder/index.html, page and page.html."""
     stem = path_of(url)
     ending = suffix
     spelled = PurePosixPath(stem).suffix
@@ -115,14 +112,15 @@ def name_of(url: str, suffix: str) -> str:
         ending = spelled
     query = url.partition("?")[2]
     if query:
-        shown = re.sub(r"[^\w=&.,+-]+", "-", readable(query))[:60]
+        readable_query = re.sub(r"[^\w=&.,+-]+", "-", readable(query))[:60]
         mark = sha256(query.encode()).hexdigest()[:8]
-        stem += f"~{shown}-{mark}"
+        stem += f"~{readable_query}-{mark}"
     return f"{host_of(url)}/{stem}{ending}"
 
 
 def plain_of(url: str) -> str:
-    """The same for addresses that tend to be one page: /a, /a/, /a/index.html and /a?sort=x."""
+    """Return a key that is equal for addresses that tend to be one page: /a, /a/, /a/index.html and
+    /a?sort=x."""
     address = url.partition("://")[2]
     path = address.partition("?")[0]
     without_index = _INDEX.sub("", path)
@@ -130,22 +128,22 @@ def plain_of(url: str) -> str:
 
 
 def next_of_series(url: str, links: Iterable[str], *, is_series: bool) -> str:
-    """The next page of a listing, among the links of one of its pages: the same address, in which
-    one number is the next higher; empty where there is none.
+    """Find the next page of a listing among the links of a page: the same address with the next
+    higher number in one parameter; empty without one.
 
-    A series begins without the number; is_series: the page is known to be of one. Else every month
-    of a calendar would lead to the next."""
+    A series begins without the number. is_series: the page belongs to a series; otherwise every
+    month of a calendar would lead to the next."""
     following: dict[int, str] = {}
     for link in links:
-        before, number = _changed_number(url, link)
+        before, number = changed_number(url, link)
         if number and (is_series or not before) and int(number) > int(before or "1"):
             following.setdefault(int(number), link)
     return following[min(following)] if following else ""
 
 
-def _changed_number(url: str, link: str) -> tuple[str, str]:
-    """The number of the only parameter in which a link differs from an address, as it is in both;
-    empty where it is missing, and where more differs."""
+def changed_number(url: str, link: str) -> tuple[str, str]:
+    """Return the number in the only parameter in which a link differs from an address, in the
+    address and in the link; empty if it is missing or more differs."""
     address, _, query = url.partition("?")
     other_address, _, other_query = link.partition("?")
     changed = dict(set(parse_qsl(query)) ^ set(parse_qsl(other_query)))
@@ -159,8 +157,7 @@ def _changed_number(url: str, link: str) -> tuple[str, str]:
 
 
 def readable(text: str) -> str:
-    """Escaped spaces and letters of other alphabets as they are; everything else that is escaped
-    stays so."""
+    """Decode escaped spaces and letters of other alphabets; other escapes stay."""
 
     def letters(escape: re.Match[str]) -> str:
         escaped = escape.group()
@@ -177,28 +174,20 @@ def readable(text: str) -> str:
 _SAME = {".html": (".htm",), ".md": (".markdown",)}
 
 
-def _cleaned(link: str) -> str:
-    """Browsers ignore line breaks and tabs in links, and white space around them."""
-    return re.sub(r"[\t\r\n]", "", link.strip(" \t\r\n\f"))
+def normalise_escapes(path: str) -> str:
+    """Decode unreserved characters and write other escapes in capitals."""
 
-
-def _spelled(path: str) -> str:
-    def plain_where_it_may_be(escape: re.Match[str]) -> str:
+    def normalise(escape: re.Match[str]) -> str:
         letter = chr(int(escape.group(1), 16))
         return letter if letter in _UNRESERVED else escape.group().upper()
 
-    return _ESCAPE.sub(plain_where_it_may_be, path)
+    return _ESCAPE.sub(normalise, path)
 
 
-def _query(query: str) -> str:
+def normalise_query(query: str) -> str:
     parts = []
-    for part in _spelled(query).split("&"):
+    for part in normalise_escapes(query).split("&"):
         if part and not _TRACKING.fullmatch(part):
             parts.append(part)
     parts.sort(key=lambda part: part.partition("=")[0])
     return "&".join(parts)
-
-
-def _repeats(path: str) -> bool:
-    folders = [part for part in path.split("/") if part]
-    return any(folders.count(part) > MOST_REPEATS for part in set(folders))

@@ -1,1 +1,1 @@
-"""Accounts, browsers, keys of programs (only digests of secrets), versions of prompts."""
+"""Accounts, browser logins, API keys (only digests of secrets) and versions of prompts."""

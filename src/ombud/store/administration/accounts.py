@@ -1,4 +1,4 @@
-"""Rows of people who can sign in, or whom tokens speak for."""
+"""Rows of people who can sign in or whom tokens act for."""
 
 import json
 import uuid
@@ -27,8 +27,8 @@ def new_account(
     password: str = "",
     subject: str | None = None,
 ) -> Account:
-    """password: its hash. subject: digest of what a provider calls them. Raises BadRequest for a
-    name that is taken."""
+    """Create an account. password: its hash; subject: digest of the identity provider's name for
+    the person. Raises BadRequest if the name is taken."""
     identity = str(uuid.uuid4())
     values = {
         "id": identity,
@@ -56,50 +56,51 @@ def new_account(
 
 
 def read_account(store: Store, identity: str) -> Account:
-    """Raises NotFound."""
-    row = _row(store, accounts.c.id == identity)
+    """Return an account by its id. Raises NotFound."""
+    row = account_row(store, accounts.c.id == identity)
     if row is None:
-        raise NotFound("This account is gone.")
-    return _account(row)
+        raise NotFound("This account no longer exists.")
+    return account_of(row)
 
 
 def find_account(store: Store, name: str) -> Account | None:
-    """By its name, letter by letter."""
-    row = _row(store, accounts.c.name == name)
-    return _account(row) if row else None
+    """Return an account by its exact name."""
+    row = account_row(store, accounts.c.name == name)
+    return account_of(row) if row else None
 
 
 def find_subject(store: Store, subject: str) -> Account | None:
-    row = _row(store, accounts.c.subject == subject)
-    return _account(row) if row else None
+    row = account_row(store, accounts.c.subject == subject)
+    return account_of(row) if row else None
 
 
 def login_account(store: Store, secret: str, now: float) -> Account | None:
-    """None where nobody has signed in with it, or no longer. now: seconds since 1970."""
+    """Return the account that is signed in with this secret; None if there is none or it has
+    expired. now: seconds since 1970."""
     signed_in = select(accounts).join(logins, logins.c.account_id == accounts.c.id)
     of_secret = signed_in.where(logins.c.digest == digest_of_secret(secret), logins.c.expires > now)
     with store.read() as db:
         row = db.execute(of_secret).first()
-    return _account(row) if row else None
+    return account_of(row) if row else None
 
 
 def find_password(store: Store, name: str) -> tuple[Account | None, str]:
-    """(who is called so, the hash of their password; empty = none)."""
-    row = _row(store, accounts.c.name == name)
-    return (_account(row), str(row.password)) if row else (None, "")
+    """Return the account of a name and the hash of its password, empty if it has none."""
+    row = account_row(store, accounts.c.name == name)
+    return (account_of(row), str(row.password)) if row else (None, "")
 
 
 def password_of(store: Store, identity: str) -> str:
-    """Its hash; empty = none."""
-    row = _row(store, accounts.c.id == identity)
+    """Return the hash of an account's password; empty if it has none."""
+    row = account_row(store, accounts.c.id == identity)
     return str(row.password) if row else ""
 
 
 def list_accounts(store: Store) -> list[Account]:
-    """By name."""
+    """Return all accounts, sorted by name."""
     with store.read() as db:
         rows = db.execute(select(accounts).order_by(accounts.c.name)).all()
-    return list(map(_account, rows))
+    return list(map(account_of, rows))
 
 
 def change_account(
@@ -111,8 +112,8 @@ def change_account(
     disabled: bool | None = None,
     password: str | None = None,
 ) -> Account:
-    """What is None stays. Whoever is disabled or gets another password is signed out everywhere.
-    Raises NotFound."""
+    """Change the fields that are not None. A disabled account or one with a new password is signed
+    out everywhere. Raises NotFound."""
     values: dict[str, Any] = {}
     if person is not None:
         values["person"] = person.model_copy(update={"id": identity}).model_dump_json()
@@ -122,11 +123,13 @@ def change_account(
         values["disabled"] = disabled
     if password is not None:
         values["password"] = password
-    _write(store, identity, values, sign_out=bool(disabled) or password is not None)
+    update_account(store, identity, values, sign_out=bool(disabled) or password is not None)
     return read_account(store, identity)
 
 
-def _write(store: Store, identity: str, values: Mapping[str, Any], *, sign_out: bool) -> None:
+def update_account(
+    store: Store, identity: str, values: Mapping[str, Any], *, sign_out: bool
+) -> None:
     with store.write() as db:
         if values:
             db.execute(update(accounts).where(accounts.c.id == identity).values(**values))
@@ -135,19 +138,19 @@ def _write(store: Store, identity: str, values: Mapping[str, Any], *, sign_out: 
 
 
 def remove_account(store: Store, identity: str) -> None:
-    """With its browsers and tokens."""
+    """Remove an account with its logins and tokens."""
     with store.write() as db:
         db.execute(delete(logins).where(logins.c.account_id == identity))
         db.execute(delete(tokens).where(tokens.c.account_id == identity))
         db.execute(delete(accounts).where(accounts.c.id == identity))
 
 
-def _row(store: Store, where: Any) -> Row[Any] | None:
+def account_row(store: Store, where: Any) -> Row[Any] | None:
     with store.read() as db:
         return db.execute(select(accounts).where(where)).first()
 
 
-def _account(row: Row[Any]) -> Account:
+def account_of(row: Row[Any]) -> Account:
     return Account(
         id=row.id,
         name=row.name,

@@ -1,4 +1,4 @@
-"""The sources that are recorded, and how many documents each has."""
+"""Recorded sources, and how many documents each has."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from ombud.store.tables import source as sources
 
 
 class RecordedSource(NamedTuple):
-    """A source that `ombud sync PATH` has recorded."""
+    """A source that `ombud sync PATH` recorded."""
 
     name: str
     path: str
@@ -30,13 +30,14 @@ def add_source(store: Store, source: RecordedSource) -> None:
 
 
 def remove_source(store: Store, name: str) -> bool:
-    """Whether there was such a recorded source. Its documents are removed for themselves."""
+    """Remove a recorded source and return whether it existed. Its documents are removed
+    separately."""
     with store.write() as db:
         return bool(db.execute(delete(sources).where(sources.c.name == name)).rowcount)
 
 
 def document_sources(store: Store) -> dict[str, int]:
-    """Source -> how many documents it has, whether or not it is a source any more."""
+    """Count the documents of each source, including sources that were removed."""
     count = func.count()
     query = select(documents.c.source, count).where(~documents.c.deleted)
     with store.read() as db:

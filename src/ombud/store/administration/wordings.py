@@ -1,4 +1,4 @@
-"""Versions of prompts that people have written; none is ever changed."""
+"""Versions of prompts that people have written; a version never changes."""
 
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -10,17 +10,19 @@ from ombud.store.database import Store
 
 
 class PromptVersion(NamedTuple):
+    """A version of a prompt."""
+
     name: str
     number: int
-    """From 1."""
+    """Counted from 1."""
     text: str
     by: str
-    """Mark of who wrote it."""
+    """Pseudonym of the author."""
     at: str
 
 
 def add_prompt_version(store: Store, name: str, text: str, by: str) -> PromptVersion:
-    """The same text as the newest version is that version."""
+    """Store a new version, unless the text equals the newest one."""
     with store.write() as db:
         newest = select(versions).where(versions.c.name == name).order_by(versions.c.number.desc())
         row = db.execute(newest.limit(1)).first()
@@ -34,7 +36,7 @@ def add_prompt_version(store: Store, name: str, text: str, by: str) -> PromptVer
 
 
 def prompt_versions(store: Store, name: str) -> list[PromptVersion]:
-    """The newest first."""
+    """Return the versions of a prompt, newest first."""
     query = select(versions).where(versions.c.name == name).order_by(versions.c.number.desc())
     with store.read() as db:
         rows = db.execute(query).all()

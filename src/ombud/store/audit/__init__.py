@@ -1,1 +1,1 @@
-"""The chain over what was answered: appended, verified, erased, forgotten."""
+"""The audit chain: appending, verification and erasure."""

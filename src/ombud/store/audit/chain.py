@@ -50,7 +50,7 @@ from ombud.types import PRIVACY
 
 VERSION = 1
 ZERO = "0" * 64
-"""What the first record names as the hash before it."""
+"""Previous hash of the first record."""
 TABLES: Mapping[str, Table] = {
     "answer": answers,
     "conversation": conversations,
@@ -58,7 +58,7 @@ TABLES: Mapping[str, Table] = {
     "message": messages,
 }
 BATCH = 200
-"""Rows that one record speaks of at most when many change at once."""
+"""Largest number of rows in one record when many change at once."""
 
 
 def canonical(value: Any) -> str:
@@ -74,11 +74,11 @@ def new_salt() -> str:
 
 
 def next_number(db: Connection) -> int:
-    """The number of the record that this transaction will write; whoever comes later waits for its
+    """Return the number of the record that this transaction will write; other writers wait for its
     end.
 
-    SQLite's transactions have one writer anyway. Where a lock should fail, the numbers are the
-    primary key: of two records with one number the second is refused, and the chain never forks.
+    SQLite's transactions have one writer anyway. Should a lock fail, the primary key refuses the
+    second of two records with one number, so the chain never forks.
     """
     if db.dialect.name == "postgresql":
         db.execute(text("SELECT pg_advisory_xact_lock(826219, hashtext(current_schema()))"))
@@ -86,7 +86,7 @@ def next_number(db: Connection) -> int:
 
 
 def last_number(db: Connection) -> int:
-    """Of the last record; 0 where there is none."""
+    """Return the number of the last record; 0 if there is none."""
     highest = func.coalesce(func.max(records.c.number), 0)
     return int(db.execute(select(highest)).scalar_one())
 
@@ -98,10 +98,11 @@ def append(
     changed: Mapping[str, Iterable[str]],
     facts: Mapping[str, Any],
 ) -> str:
-    """Write record `number`, which says how rows are from now on; returns its hash.
+    """Write record `number` about the present state of rows, and return its hash.
 
-    changed: table -> ids. Their rows are read back, so that what is digested is what stands in the
-    database."""
+    changed: table -> ids. The rows are read back, so that the digest covers what the database
+    stores.
+    """
     rows: dict[str, str | None] = {}
     for name, ids in changed.items():
         wanted = list(ids)
@@ -128,28 +129,29 @@ def append(
 
 
 def digest_of(row: Row[Any]) -> str:
-    """Of a row of `rows_of`."""
+    """Return the digest of a row of `rows_of`."""
     *content, salt = tuple(row)
     key = str(salt).encode()
     return hmac.digest(key, canonical(content).encode(), "sha256").hex()
 
 
 def rows_of(db: Connection, name: str, ids: Sequence[str]) -> Iterator[Row[Any]]:
-    """Rows as they are digested: every column, JSON as the text that is stored, the salt last."""
+    """Yield rows in the form that is digested: every column, JSON as the stored text, the salt
+    last."""
     table = TABLES[name]
-    query = _digested(table)
+    query = digest_columns(table)
     for some in batches(ids, BATCH):
         yield from db.execute(query.where(table.c.id.in_(some)))
 
 
 def rows_after(db: Connection, name: str, last: str, most: int) -> Sequence[Row[Any]]:
-    """The next rows in the order of their ids."""
+    """Return the next rows in the order of their ids."""
     table = TABLES[name]
-    following = _digested(table).where(table.c.id > last)
+    following = digest_columns(table).where(table.c.id > last)
     return db.execute(following.order_by(table.c.id).limit(most)).all()
 
 
-def _digested(table: Table) -> Any:
+def digest_columns(table: Table) -> Any:
     columns: list[ColumnElement[Any]] = []
     for name in sorted(table.c.keys()):
         column = table.c[name]
@@ -163,14 +165,14 @@ def _digested(table: Table) -> Any:
 
 
 def begin_chain(db: Connection) -> None:
-    """Write the first record of a new store; do nothing where a chain has begun."""
+    """Write the first record of a new store; do nothing if a chain has begun."""
     if (number := next_number(db)) == 1:
         append(db, number, "genesis", {}, {"chain": secrets.token_hex(16)})
 
 
 def is_sensitive(answer: Mapping[str, Any]) -> bool:
-    """Whatever is handed to a person counts as sensitive, and what was kept from models because of
-    what was said before: at worst it is kept for a shorter time than needed."""
+    """Tell whether an answer is sensitive: handed to a person, or kept from models because of an
+    earlier message. At worst it is stored for a shorter time than necessary."""
     degraded = (answer.get("trace") or {}).get("degraded") or ()
     is_guarded = any(str(note).startswith(PRIVACY) for note in degraded)
     return answer.get("action") == "handoff" or is_guarded

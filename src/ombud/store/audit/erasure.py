@@ -1,5 +1,5 @@
-"""What stored answers, conversations and runs repeat of a document, blanked; who asked what and
-when stays."""
+"""Blanks the text of a document in stored answers, conversations and runs; who asked what and when
+stays."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,10 +34,10 @@ from ombud.types import Answer, Observation, Passage, load_record
 
 ERASED = "[evidence erased]"
 LEAST_QUOTE = 20
-"""Characters from which the same words in a message count as a quote."""
+"""Length from which the same text in a message counts as a quote."""
 
 
-class _Gone(NamedTuple):
+class BlankedAnswer(NamedTuple):
     """An answer that was blanked."""
 
     text: str
@@ -46,16 +46,19 @@ class _Gone(NamedTuple):
 
 
 def erase_quotes(store: Store, document_id: str, uri: str) -> dict[str, int]:
-    """Blank everything that repeats the document: place -> how many rows were changed. One
-    transaction, before which all records are in the chain."""
+    """Blank every repetition of the document's text in one transaction; returns place -> changed
+    rows. All records are added to the chain before."""
     seal(store)
     with store.write() as db:
-        return {"answers": _answers(db, document_id), "lab runs": _runs(db, document_id, uri)}
+        return {
+            "answers": blank_answers(db, document_id),
+            "lab runs": blank_runs(db, document_id, uri),
+        }
 
 
 def blank(answer: Answer, document_id: str) -> Answer:
-    """The answer without a word of the document; its outcome, offsets and trace stay, for they hold
-    none."""
+    """Return the answer without the document's text. Its outcome, offsets and trace contain none
+    and stay."""
     erased: set[int] = set()
     citations = list(answer.citations)
     for position, citation in enumerate(answer.citations):
@@ -81,22 +84,22 @@ def blank(answer: Answer, document_id: str) -> Answer:
             "claims": tuple(claims),
             "sources": tuple(sources),
             "text": ERASED if erased else answer.text,
-            "suggestions": (),  # they are headings of what was found
+            "suggestions": (),  # headings of the evidence
         }
     )
 
 
-def _answers(db: Connection, document_id: str) -> int:
+def blank_answers(db: Connection, document_id: str) -> int:
     names_it = cast(answers.c.answer, Text).like(f"%{document_id}%")
-    # A trace names all passages that the model saw, and it may have repeated any.
+    # The model may have repeated any passage that it received, and the trace names them all.
     naming = select(answers.c.id).where(names_it)
     repeats_it = reasonings.c.answer_id.in_(naming)
     db.execute(delete(reasonings).where(repeats_it))
-    # What somebody wrote beside an answer may repeat it; the thumb holds no word.
+    # A comment may repeat the answer; the thumb has no text.
     commented = update(feedback).where(feedback.c.answer_id.in_(naming), feedback.c.comment != "")
     db.execute(commented.values(comment=ERASED))
     changed: dict[str, dict[str, Any]] = {}
-    gone: set[_Gone] = set()
+    gone: set[BlankedAnswer] = set()
     stored = select(answers.c.id, answers.c.conversation_id, answers.c.answer)
     for row in db.execute(stored.where(names_it)).all():
         if not row.answer:
@@ -106,19 +109,23 @@ def _answers(db: Connection, document_id: str) -> int:
         if after != before:
             changed[row.id] = {"answer": after.model_dump(mode="json")}
         if after.text != before.text:
-            gone.add(_Gone(before.text, row.conversation_id, _quotes(before, document_id)))
+            gone.add(
+                BlankedAnswer(before.text, row.conversation_id, long_quotes(before, document_id))
+            )
     blanked = len(changed)
-    _histories(db, changed, {one.text for one in gone})
+    blank_histories(db, changed, {one.text for one in gone})
     for ids in batches(sorted(changed), BATCH):
         some = {identity: changed[identity] for identity in ids}
-        _blank(db, document_id, some, gone)
-        # The messages go with the first record.
+        blank_answers_and_events(db, document_id, some, gone)
+        # Messages are blanked with the first record.
         gone.clear()
     return blanked
 
 
-def _histories(db: Connection, changed: dict[str, dict[str, Any]], gone: Collection[str]) -> None:
-    """Later questions repeat what was answered before."""
+def blank_histories(
+    db: Connection, changed: dict[str, dict[str, Any]], gone: Collection[str]
+) -> None:
+    """Blank the histories of later questions, which repeat earlier answers."""
     if not gone:
         return
     has_history = cast(answers.c.question, Text).like('%"assistant"%')
@@ -134,61 +141,61 @@ def _histories(db: Connection, changed: dict[str, dict[str, Any]], gone: Collect
             changed.setdefault(row.id, {})["question"] = question
 
 
-def _blank(
+def blank_answers_and_events(
     db: Connection,
     document_id: str,
     changed: Mapping[str, dict[str, Any]],
-    gone: Iterable[_Gone],
+    gone: Iterable[BlankedAnswer],
 ) -> None:
-    """Some answers, and events that said the same in their conversation, in one record of the
-    chain."""
+    """Blank some answers and the events of their conversations that repeat them, with one record in
+    the chain."""
     number = next_number(db)
     blanked: list[str] = []
-    # A new salt: what was erased cannot be guessed and checked against the digest of before.
+    # A new salt, so that nobody can check guesses of the erased text against the old digest.
     for identity, values in changed.items():
         of_answer = update(answers).where(answers.c.id == identity)
         db.execute(of_answer.values(**values, salt=new_salt(), erased=number))
     for one in gone:
-        blanked.extend(_blank_events(db, number, one))
+        blanked.extend(blank_events(db, number, one))
     erased = {"answer": list(changed), "event": blanked}
     append(db, number, "erasure", erased, {"reason": "document", "document": document_id})
 
 
-def _blank_events(db: Connection, number: int, gone: _Gone) -> Iterator[str]:
-    """Ids of the answers and messages that repeated the answer, or quoted what it quoted."""
+def blank_events(db: Connection, number: int, gone: BlankedAnswer) -> Iterator[str]:
+    """Blank the events that repeat the answer or its quotes, and yield their ids."""
     of_it = select(events.c.id, events.c.content).where(
         events.c.conversation_id == gone.conversation_id,
-        events.c.kind.in_(["answer", "message"]),
+        events.c.kind.in_(["answer", "message", "note"]),
     )
     for row in db.execute(of_it).all():
-        said = json.loads(row.content) if row.content else {}
-        text = said.get("text", "")
+        happening = json.loads(row.content) if row.content else {}
+        text = happening.get("text", "")
         if text != gone.text and not any(quote in text for quote in gone.quotes):
             continue
-        content = json.dumps({**said, "text": ERASED})
+        content = json.dumps({**happening, "text": ERASED})
         own_row = update(events).where(events.c.id == row.id)
         db.execute(own_row.values(content=content, salt=new_salt(), erased=number))
         yield str(row.id)
 
 
-def _quotes(answer: Answer, document_id: str) -> tuple[str, ...]:
-    """What the answer quoted of a document, where it is long enough to be known for a quote."""
+def long_quotes(answer: Answer, document_id: str) -> tuple[str, ...]:
+    """Return the answer's quotes of a document that are long enough to be recognised."""
     cited = [one.quote for one in answer.citations if one.document_id == document_id]
     return tuple(quote for quote in cited if len(quote) >= LEAST_QUOTE)
 
 
-def _runs(db: Connection, document_id: str, uri: str) -> int:
+def blank_runs(db: Connection, document_id: str, uri: str) -> int:
     by_id = rows.c.observation.like(f"%{document_id}%")
     by_uri = rows.c.observation.contains(uri, autoescape=True)
     stored = select(rows.c.run_id, rows.c.place, rows.c.observation)
     changed = 0
     for row in db.execute(stored.where(by_id | by_uri)).all():
         before = load_record(Observation, row.observation)
-        after = _blank_observation(before, document_id, uri)
+        after = blank_observation(before, document_id, uri)
         if after == before:
             continue
         changed += 1
-        _unsay(db, row.run_id, row.place)
+        delete_reasons(db, row.run_id, row.place)
         same = update(rows).where(
             rows.c.run_id == row.run_id,
             rows.c.place == row.place,
@@ -198,21 +205,21 @@ def _runs(db: Connection, document_id: str, uri: str) -> int:
     return changed
 
 
-def _unsay(db: Connection, run_id: str, place: int) -> None:
-    """What judges said of an answer repeats it; grades stay."""
+def delete_reasons(db: Connection, run_id: str, place: int) -> None:
+    """Delete the judges' reasons about an answer, which repeat it; grades stay."""
     db.execute(delete(replies).where(replies.c.run_id == run_id))
-    said = update(scores).where(
+    judged = update(scores).where(
         scores.c.run_id == run_id,
         scores.c.place == place,
         scores.c.by != "",
     )
-    db.execute(said.values(reason=""))
+    db.execute(judged.values(reason=""))
 
 
-def _blank_observation(observation: Observation, document_id: str, uri: str) -> Observation:
+def blank_observation(observation: Observation, document_id: str, uri: str) -> Observation:
     evidence = list(observation.case.evidence)
     for position, passage in enumerate(evidence):
-        evidence[position] = _blank_passage(passage, uri)
+        evidence[position] = blank_passage(passage, uri)
     case = observation.case.model_copy(update={"evidence": tuple(evidence)})
     answer = observation.answer
     if answer:
@@ -220,41 +227,41 @@ def _blank_observation(observation: Observation, document_id: str, uri: str) -> 
     return observation.model_copy(update={"case": case, "answer": answer})
 
 
-def _blank_passage(passage: Passage, uri: str) -> Passage:
-    also = [_blank_passage(other, uri) for other in passage.also]
+def blank_passage(passage: Passage, uri: str) -> Passage:
+    also = [blank_passage(other, uri) for other in passage.also]
     changes: dict[str, Any] = {"also": tuple(also)}
     if passage.document == uri:
         changes["quote"] = ERASED
     return passage.model_copy(update=changes)
 
 
-def phrases_held(
+def count_phrases(
     store: Store, phrases: Sequence[str], but: str = "", *, each: bool = False
 ) -> dict[str, int]:
-    """Rows that hold one of the phrases, by place; with `each`, phrase -> document texts that hold
-    it.
+    """Count the rows that contain one of the phrases, by place; with `each`, count the document
+    texts that contain each phrase.
 
     but: a document whose own texts do not count.
     """
     with store.read() as db:
         if each:
-            return _texts_holding(db, phrases, but)
-        as_stored = [_in_json(phrase, ascii_only=True) for phrase in phrases]
-        as_kept = list(map(_in_json, phrases))
-        in_answers = _any(cast(answers.c.answer, Text), as_stored)
-        in_questions = _any(cast(answers.c.question, Text), as_stored)
+            return count_texts(db, phrases, but)
+        as_ascii_json = [json_inside(phrase, ascii_only=True) for phrase in phrases]
+        as_utf8_json = list(map(json_inside, phrases))
+        in_answers = contains_any(cast(answers.c.answer, Text), as_ascii_json)
+        in_questions = contains_any(cast(answers.c.question, Text), as_ascii_json)
         in_conversations = count_where(db, in_answers | in_questions)
-        in_conversations += count_where(db, _any(events.c.content, as_kept))
-        in_conversations += count_where(db, _any(reasonings.c.text, phrases))
-        in_conversations += count_where(db, _any(feedback.c.comment, phrases))
-        in_runs = count_where(db, _any(rows.c.observation, as_kept))
-        in_runs += count_where(db, _any(passages.c.chunk, as_kept))
-        in_runs += count_where(db, _any(replies.c.reply, as_stored))
-        in_runs += count_where(db, _any(scores.c.reason, phrases))
+        in_conversations += count_where(db, contains_any(events.c.content, as_utf8_json))
+        in_conversations += count_where(db, contains_any(reasonings.c.text, phrases))
+        in_conversations += count_where(db, contains_any(feedback.c.comment, phrases))
+        in_runs = count_where(db, contains_any(rows.c.observation, as_utf8_json))
+        in_runs += count_where(db, contains_any(passages.c.chunk, as_utf8_json))
+        in_runs += count_where(db, contains_any(replies.c.reply, as_ascii_json))
+        in_runs += count_where(db, contains_any(scores.c.reason, phrases))
         return {"answers": in_conversations, "lab runs": in_runs}
 
 
-def _texts_holding(db: Connection, phrases: Sequence[str], but: str) -> dict[str, int]:
+def count_texts(db: Connection, phrases: Sequence[str], but: str) -> dict[str, int]:
     others = texts.c.document_id != but
     counts: dict[str, int] = {}
     for phrase in phrases:
@@ -263,10 +270,10 @@ def _texts_holding(db: Connection, phrases: Sequence[str], but: str) -> dict[str
     return counts
 
 
-def _any(column: ColumnElement[str], phrases: Iterable[str]) -> ColumnElement[bool]:
+def contains_any(column: ColumnElement[str], phrases: Iterable[str]) -> ColumnElement[bool]:
     return or_(*(column.contains(phrase, autoescape=True) for phrase in phrases), false())
 
 
-def _in_json(phrase: str, *, ascii_only: bool = False) -> str:
-    """As it stands inside JSON: of SQLAlchemy's making (ASCII only) or of ours."""
+def json_inside(phrase: str, *, ascii_only: bool = False) -> str:
+    """Escape a phrase as it appears in JSON, written by SQLAlchemy (ASCII only) or by us."""
     return json.dumps(phrase, ensure_ascii=ascii_only)[1:-1]

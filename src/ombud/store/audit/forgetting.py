@@ -1,11 +1,13 @@
-"""Content that goes: a person's, or what is older than it may become. The chain stays and says so.
+"""Erases content of a person or past its retention period; the chain stays and records it.
 
-A conversation goes as a whole, for every question repeats what was said before it. Its rows stay as
-tombstones, ids and times only, its messages are deleted, and a record of the chain says why."""
+A conversation is erased as a whole, because every question repeats its history. Its rows stay as
+tombstones with ids and times only, its messages are deleted, and a record of the chain names the
+reason.
+"""
 
 import hmac
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, delete, func, or_,
 from ombud.errors import NotFound
 from ombud.store.audit.chain import append, new_salt, next_number
 from ombud.store.audit.sealing import seal
+from ombud.store.audit.shares import shares
 from ombud.store.database import Store
 from ombud.store.queries import batches, count_where
 from ombud.store.tables import answer as answers
@@ -27,33 +30,35 @@ from ombud.types import Person, Session
 
 Reason = Literal["person", "retention"]
 _BATCH = 50
-"""Conversations, or answers outside of any, that one transaction erases: others wait for its
+"""Conversations, or answers outside of any, that one transaction erases; other writers wait for its
 end."""
 
 
-class Held(NamedTuple):
-    """What is to be erased, by ids."""
+class ErasureSelection(NamedTuple):
+    """Ids of the content to erase."""
 
     conversations: tuple[str, ...]
     answers: tuple[str, ...]
-    """Those outside of any conversation."""
+    """Answers outside of any conversation."""
 
 
 class Erased(NamedTuple):
+    """Counts and records of an erasure."""
+
     conversations: int
     answers: int
     messages: int
     records: tuple[int, ...]
-    """Numbers of the records that say so."""
+    """Numbers of the chain's records about the erasure."""
     salt: str
-    """With this and the person's id, a record's `of` can be checked: HMAC-SHA256(salt, id)."""
+    """Verifies a record's `of` together with the person's id: HMAC-SHA256(salt, id)."""
 
 
-def held_of_person(store: Store, person_id: str) -> Held:
-    """Every conversation in which this person has asked, and what they asked outside of any. Raises
-    NotFound."""
-    # As it stands inside JSON; whether it is really the person's id is looked at below.
-    likely = f'%"{_in_json(person_id)}"%'
+def select_of_person(store: Store, person_id: str) -> ErasureSelection:
+    """Select every conversation in which a person has asked, and their answers outside of any.
+    Raises NotFound."""
+    # A first filter on the JSON text; the id itself is compared below.
+    likely = f'%"{like_in_json(person_id)}"%'
     own_talks = select(conversations.c.id, conversations.c.person).where(
         cast(conversations.c.person, Text).like(likely, escape="\\")
     )
@@ -75,14 +80,14 @@ def held_of_person(store: Store, person_id: str) -> Held:
                 alone.add(answer.id)
     if not talks and not alone:
         raise NotFound(
-            f"Nothing is kept of a person `{person_id}`.",
-            hint="Ids are compared letter by letter.",
+            f"Nothing is stored about a person `{person_id}`.",
+            hint="Ids must match exactly.",
         )
-    return Held(tuple(sorted(talks)), tuple(sorted(alone)))
+    return ErasureSelection(tuple(sorted(talks)), tuple(sorted(alone)))
 
 
-def held_in_conversation(store: Store, identity: str) -> Held:
-    """Raises NotFound for a conversation that is not there or was erased."""
+def select_conversation(store: Store, identity: str) -> ErasureSelection:
+    """Select one conversation. Raises NotFound if it does not exist or was erased."""
     with store.read() as db:
         there = select(conversations.c.id).where(
             conversations.c.id == identity,
@@ -90,13 +95,15 @@ def held_in_conversation(store: Store, identity: str) -> Held:
         )
         if db.execute(there).first() is None:
             raise NotFound(f"There is no conversation `{identity}`, or it was erased already.")
-    return Held((identity,), ())
+    return ErasureSelection((identity,), ())
 
 
-def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | None) -> Held:
-    """What was last added to before these times (None = kept for ever).
+def select_expired(
+    store: Store, ordinary: datetime | None, sensitive: datetime | None
+) -> ErasureSelection:
+    """Select content last added to before these times (None = never expires).
 
-    A conversation counts by its last message, and as sensitive when one of its answers is.
+    A conversation counts by its last message, and as sensitive if one of its answers is.
     """
     sensitive_talks = select(answers.c.conversation_id).where(
         answers.c.sensitive, answers.c.conversation_id.is_not(None)
@@ -106,14 +113,14 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
     due_answers: list[ColumnElement[bool]] = []
     if ordinary is not None:
         until = ordinary.isoformat()
-        due_talks.append(~is_sensitive & (_last_added() < until))
+        due_talks.append(~is_sensitive & (last_added() < until))
         due_answers.append(~answers.c.sensitive & (answers.c.at < until))
     if sensitive is not None:
         until = sensitive.isoformat()
-        due_talks.append(is_sensitive & (_last_added() < until))
+        due_talks.append(is_sensitive & (last_added() < until))
         due_answers.append(answers.c.sensitive & (answers.c.at < until))
     if not due_talks:
-        return Held((), ())
+        return ErasureSelection((), ())
     talks = select(conversations.c.id).where(
         conversations.c.erased.is_(None),
         or_(*due_talks),
@@ -126,97 +133,109 @@ def held_until(store: Store, ordinary: datetime | None, sensitive: datetime | No
     with store.read() as db:
         talk_ids = db.execute(talks.order_by(conversations.c.id)).scalars().all()
         answer_ids = db.execute(alone.order_by(answers.c.id)).scalars().all()
-    return Held(tuple(talk_ids), tuple(answer_ids))
+    return ErasureSelection(tuple(talk_ids), tuple(answer_ids))
 
 
 _IS_MESSAGE = events.c.kind.in_(["message", "answer"])
 _HAS_CONTENT = cast(answers.c.answer, Text) != "{}"
-"""An answer that was not erased."""
+"""Matches answers that were not erased."""
 
 
-def _last_added() -> ColumnElement[str]:
-    """Time of a conversation's last message, else of its beginning."""
+def last_added() -> ColumnElement[str]:
+    """Return the time of a conversation's last message, else of its beginning. An advisor's note
+    does not prolong what is kept of the employee."""
     last_message = (
         select(func.max(events.c.at))
-        .where(events.c.conversation_id == conversations.c.id)
+        .where(events.c.conversation_id == conversations.c.id, events.c.kind != "note")
         .correlate(conversations)
         .scalar_subquery()
     )
     return func.coalesce(last_message, conversations.c.at)
 
 
-def questions_in(store: Store, held: Held) -> list[str]:
-    """What people asked there, once each."""
-    wheres: list[ColumnElement[bool]] = []
-    for ids in batches(held.conversations, _BATCH):
-        wheres.append(answers.c.conversation_id.in_(ids))
-    for ids in batches(held.answers, _BATCH):
-        wheres.append(answers.c.id.in_(ids))
+def questions_in(store: Store, selection: ErasureSelection) -> list[str]:
+    """Return the distinct questions of the selected content."""
     texts: dict[str, None] = {}
     with store.read() as db:
-        for where in wheres:
+        for where in _answers_of(selection):
             for question in db.execute(select(answers.c.question).where(where)).scalars():
                 texts[question.get("text", "")] = None
     return list(filter(None, texts))
 
 
-def count_held(store: Store, held: Held) -> tuple[int, int, int]:
-    """(conversations, answers, messages) that still have content."""
-    talks = whole_answers = said = 0
+def answers_in(store: Store, selection: ErasureSelection) -> list[str]:
+    """Return the ids of the selected answers, also of those in conversations."""
+    ids: list[str] = []
     with store.read() as db:
-        for ids in batches(held.conversations, _BATCH):
+        for where in _answers_of(selection):
+            ids += db.execute(select(answers.c.id).where(where)).scalars()
+    return ids
+
+
+def _answers_of(selection: ErasureSelection) -> Iterator[ColumnElement[bool]]:
+    for ids in batches(selection.conversations, _BATCH):
+        yield answers.c.conversation_id.in_(ids)
+    for ids in batches(selection.answers, _BATCH):
+        yield answers.c.id.in_(ids)
+
+
+def count_content(store: Store, selection: ErasureSelection) -> tuple[int, int, int]:
+    """Count the (conversations, answers, messages) that still have content."""
+    talks = whole_answers = messages = 0
+    with store.read() as db:
+        for ids in batches(selection.conversations, _BATCH):
             is_left = conversations.c.erased.is_(None)
             talks += count_where(db, conversations.c.id.in_(ids), is_left)
             whole_answers += count_where(db, answers.c.conversation_id.in_(ids), _HAS_CONTENT)
-            said += count_where(
+            messages += count_where(
                 db, events.c.conversation_id.in_(ids), _IS_MESSAGE, events.c.content != ""
             )
-        for ids in batches(held.answers, _BATCH):
+        for ids in batches(selection.answers, _BATCH):
             whole_answers += count_where(db, answers.c.id.in_(ids), _HAS_CONTENT)
-    return talks, whole_answers, said
+    return talks, whole_answers, messages
 
 
-def erase_rows(store: Store, held: Held, reason: Reason, of: str = "") -> Erased:
-    """Erase content, some rows a transaction; a run that is stopped in the middle is finished by
-    the next.
+def erase_rows(store: Store, selection: ErasureSelection, reason: Reason, of: str = "") -> Erased:
+    """Erase the selected content, a batch of rows in each transaction; the next run finishes an
+    interrupted one.
 
-    of: whose it was; only a salted digest of it goes into the chain.
+    of: the person or conversation; the chain stores only its salted digest.
     """
-    seal(store)  # what is erased has a record of before
+    seal(store)  # so that everything erased has an earlier record
     salt = new_salt()
     facts: dict[str, Any] = {"reason": reason}
     if of:
         facts["of"] = mark_of(salt, of)
-    talks = whole_answers = said = 0
+    talks = whole_answers = messages = 0
     records: list[int] = []
-    for ids in batches(held.conversations, _BATCH):
+    for ids in batches(selection.conversations, _BATCH):
         with store.write() as db:
-            number = next_number(db)  # first: it holds the others off
+            number = next_number(db)  # first, because it locks the chain
             not_erased = select(conversations.c.id).where(
                 conversations.c.id.in_(ids),
                 conversations.c.erased.is_(None),
             )
-            left = list(db.execute(not_erased).scalars())
-            if left:
-                inside, spoken = _erase_conversations(db, number, left, facts)
-                talks += len(left)
+            remaining = list(db.execute(not_erased).scalars())
+            if remaining:
+                inside, message_count = erase_conversations(db, number, remaining, facts)
+                talks += len(remaining)
                 whole_answers += inside
-                said += spoken
+                messages += message_count
                 records.append(number)
-    for ids in batches(held.answers, _BATCH):
+    for ids in batches(selection.answers, _BATCH):
         with store.write() as db:
             number = next_number(db)
             whole = select(answers.c.id).where(answers.c.id.in_(ids), _HAS_CONTENT)
-            left = list(db.execute(whole).scalars())
-            if left:
-                _empty(db, number, left)
-                append(db, number, "erasure", {"answer": left}, facts)
-                whole_answers += len(left)
+            remaining = list(db.execute(whole).scalars())
+            if remaining:
+                empty_answers(db, number, remaining)
+                append(db, number, "erasure", {"answer": remaining}, facts)
+                whole_answers += len(remaining)
                 records.append(number)
     return Erased(
         conversations=talks,
         answers=whole_answers,
-        messages=said,
+        messages=messages,
         records=tuple(records),
         salt=salt,
     )
@@ -226,36 +245,45 @@ def mark_of(salt: str, whom: str) -> str:
     return hmac.digest(salt.encode(), whom.encode(), "sha256").hex()
 
 
-def _erase_conversations(
+def erase_conversations(
     db: Connection, number: int, ids: Sequence[str], facts: dict[str, Any]
 ) -> tuple[int, int]:
-    """(answers, messages) that went. What would still be sent to a desk goes with its line."""
+    """Erase conversations with their links and their unsent messages to desks; returns the erased
+    (answers, messages)."""
     inside = select(answers.c.id).where(answers.c.conversation_id.in_(ids))
     answer_ids = list(db.execute(inside).scalars())
     is_inside = events.c.conversation_id.in_(ids)
     event_ids = list(db.execute(select(events.c.id).where(is_inside)).scalars())
-    spoken = count_where(db, is_inside, _IS_MESSAGE, events.c.content != "")
-    _empty(db, number, answer_ids)
+    message_count = count_where(db, is_inside, _IS_MESSAGE, events.c.content != "")
+    empty_answers(db, number, answer_ids)
     db.execute(update(events).where(is_inside).values(content="", salt="", erased=number))
     db.execute(delete(lines).where(lines.c.conversation_id.in_(ids)))
-    _empty_sessions(db, ids)
+    db.execute(delete(shares).where(shares.c.conversation_id.in_(ids)))
+    empty_sessions(db, ids)
     blank = update(conversations).where(conversations.c.id.in_(ids))
     db.execute(blank.values(person={}, salt="", erased=number))
     erased = {"conversation": ids, "answer": answer_ids, "event": event_ids}
     append(db, number, "erasure", erased, facts)
-    return len(answer_ids), spoken
+    return len(answer_ids), message_count
 
 
-def _empty_sessions(db: Connection, ids: Sequence[str]) -> None:
-    """Nothing is left of who asked; the owner's digest goes too."""
+def empty_sessions(db: Connection, ids: Sequence[str]) -> None:
+    """Blank the sessions of erased conversations, with the owner's digest."""
     for identity in ids:
-        empty = Session(id=identity, asker=Person(), state="closed").model_dump_json()
+        empty = {
+            "owner": "",
+            "title": "",
+            "pinned": False,
+            "state": "closed",
+            "desk": "",
+            "session": Session(id=identity, asker=Person(), state="closed").model_dump_json(),
+        }
         own_row = update(sessions).where(sessions.c.conversation_id == identity)
-        db.execute(own_row.values(owner="", title="", state="closed", desk="", session=empty))
+        db.execute(own_row.values(**empty))
 
 
-def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
-    """Neither words nor outcome are left: when an answer was given, and that it is gone."""
+def empty_answers(db: Connection, number: int, ids: Sequence[str]) -> None:
+    """Blank answers but for their time and the fact of the erasure."""
     empty = {
         "question": {},
         "answer": {},
@@ -271,6 +299,6 @@ def _empty(db: Connection, number: int, ids: Sequence[str]) -> None:
         db.execute(delete(feedback).where(feedback.c.answer_id.in_(some)))
 
 
-def _in_json(text: str) -> str:
+def like_in_json(text: str) -> str:
     inside = json.dumps(text)[1:-1]
     return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,4 +1,4 @@
-"""Records of the audit's chain that speak of no row, such as that a policy came into force."""
+"""Records of the audit chain without rows, such as a policy that came into force."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,8 @@ from ombud.store.database import Store
 
 
 def note_in_chain(store: Store, kind: str, facts: Mapping[str, Any]) -> int:
-    """Write a record; its number. facts: what may be known for ever, never words, never who."""
+    """Write a record and return its number. facts: only what may be stored for ever, never texts or
+    persons."""
     with store.write() as db:
         number = next_number(db)
         append(db, number, kind, {}, facts)

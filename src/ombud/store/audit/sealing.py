@@ -1,10 +1,9 @@
-"""Taking rows into the audit's chain, some at a time and after they were written, so that no answer
-waits for another's record.
+"""Adds rows to the audit chain in batches after they were written, so that no answer waits for a
+record.
 
-Whoever writes a row of the chain's tables names it in `unsealed`, in the same transaction. Whoever
-reads the chain takes such rows in first; a process that is killed leaves them to the next one.
-Until then a change of such a row cannot be told from its beginning: that is a moment, as long as
-somebody works.
+Whoever writes a row of the chain's tables lists it in `unsealed`, in the same transaction. Whoever
+reads the chain seals such rows first; rows of a killed process are sealed by the next one. Until
+then, which is a moment, a change of such a row cannot be detected.
 """
 
 import logging
@@ -24,51 +23,50 @@ from ombud.store.tables import unsealed
 logger = logging.getLogger(__name__)
 
 PAUSE = 0.2
-"""Seconds that rows wait for others to be taken in with them: whoever writes next would wait for a
-transaction that was begun at once."""
+"""Seconds to collect rows before sealing; a transaction begun at once would block the next
+writer."""
 
 
 def leave_unsealed(db: Connection, table: str, ids: Sequence[str], setup: str = "") -> None:
-    """Name new rows that the chain is to take in."""
+    """List new rows that the chain has to cover."""
     rows = [{"name": table, "row_id": identity, "setup": setup} for identity in ids]
     if rows:
         db.execute(insert(unsealed), rows)
 
 
 def seal(store: Store) -> int:
-    """Take in everything that stands outside of the chain; the number of rows."""
+    """Add all unsealed rows to the chain, and return their number."""
     with store.read() as db:
         if db.execute(select(unsealed.c.number).limit(1)).first() is None:
             return 0
     total = 0
     while True:
         with store.write() as db:
-            number = next_number(db)  # whoever has it is alone
-            batch = _next_batch(db)
-            _take(db, batch.rows, number)
+            number = next_number(db)  # locks the chain
+            batch = next_batch(db)
+            add_to_chain(db, batch.rows, number)
         total += len(batch.rows)
         if batch.is_last:
             return total
 
 
 def seal_soon(store: Store) -> None:
-    """The same in a thread of this process, for whoever has just written such rows; who watches
-    the store hears of it."""
+    """Seal new rows in a background thread, and notify the listeners of the store."""
     store.announce()
     with _begin:
-        sealer = _sealers.get(store) or _Sealer(store)
+        sealer = _sealers.get(store) or Sealer(store)
         _sealers[store] = sealer
     sealer.wake()
 
 
 def unsealed_rows(db: Connection) -> set[str]:
-    """`table/id` of each row that is still outside."""
+    """Return `table/id` of each row that is not sealed yet."""
     rows = db.execute(select(unsealed.c.name, unsealed.c.row_id))
     return {f"{row.name}/{row.row_id}" for row in rows}
 
 
-class _Sealer:
-    """One thread at most, which ends when nothing is left to do."""
+class Sealer:
+    """Seals in one background thread, which ends when nothing is left to do."""
 
     def __init__(self, store: Store) -> None:
         self._store = weakref.ref(store)
@@ -96,8 +94,10 @@ class _Sealer:
                 self._is_wanted = False
             try:
                 self._seal()
-            except StoreError as failed:  # whoever writes or reads next tries again
-                logger.warning("Rows wait to be taken into the audit's chain: %s", failed)
+            except StoreError as failed:  # the next writer or reader retries
+                logger.warning(
+                    "Rows could not be added to the audit chain and will be retried: %s", failed
+                )
 
     def _seal(self) -> None:
         store = self._store()
@@ -112,30 +112,30 @@ class _Sealer:
             thread.join()
 
 
-_sealers: weakref.WeakKeyDictionary[Store, _Sealer] = weakref.WeakKeyDictionary()
+_sealers: weakref.WeakKeyDictionary[Store, Sealer] = weakref.WeakKeyDictionary()
 _begin = threading.Lock()
 
 
-class _Batch(NamedTuple):
+class SealBatch(NamedTuple):
     rows: Sequence[Row[Any]]
     is_last: bool
 
 
-def _next_batch(db: Connection) -> _Batch:
-    """At most BATCH rows that wait. Events at its end wait for the next one: the answer that was
-    written with them may stand there."""
+def next_batch(db: Connection) -> SealBatch:
+    """Return at most BATCH unsealed rows. Trailing events wait for the next batch, which may hold
+    their answer."""
     rows = db.execute(select(unsealed).order_by(unsealed.c.number).limit(BATCH)).all()
     if len(rows) < BATCH:
-        return _Batch(rows, is_last=True)
+        return SealBatch(rows, is_last=True)
     end = len(rows)
     while end and rows[end - 1].name == "event":
         end -= 1
-    return _Batch(rows[:end] or rows, is_last=False)
+    return SealBatch(rows[:end] or rows, is_last=False)
 
 
-def _take(db: Connection, rows: Sequence[Row[Any]], number: int) -> None:
-    """Into the chain from this number on; each answer with a record of its own."""
-    for changed, facts in _records(db, rows):
+def add_to_chain(db: Connection, rows: Sequence[Row[Any]], number: int) -> None:
+    """Add rows to the chain from this number on; each answer gets a record of its own."""
+    for changed, facts in records_of(db, rows):
         for name, ids in changed.items():
             table = TABLES[name]
             db.execute(update(table).where(table.c.id.in_(ids)).values(record=number))
@@ -145,13 +145,13 @@ def _take(db: Connection, rows: Sequence[Row[Any]], number: int) -> None:
     db.execute(delete(unsealed).where(unsealed.c.number.in_(taken)))
 
 
-def _records(
+def records_of(
     db: Connection, rows: Sequence[Row[Any]]
 ) -> Iterator[tuple[dict[str, list[str]], dict[str, Any]]]:
-    """(table -> ids, facts) of each record, in the order in which the rows were written. An
-    answer's takes the events in that were written with it."""
-    asked = [row.row_id for row in rows if row.name == "answer"]
-    query = select(answers.c.id, answers.c.answer).where(answers.c.id.in_(asked))
+    """Yield (table -> ids, facts) of each record, in the order of writing. The record of an answer
+    includes the events written with it."""
+    answer_ids = [row.row_id for row in rows if row.name == "answer"]
+    query = select(answers.c.id, answers.c.answer).where(answers.c.id.in_(answer_ids))
     contents = {row.id: row.answer for row in db.execute(query)}
     events: list[str] = []
     for row in rows:
@@ -159,7 +159,7 @@ def _records(
             events.append(row.row_id)
             continue
         if row.name == "answer":
-            facts = _facts(contents.get(row.row_id) or {}, row.setup)
+            facts = answer_facts(contents.get(row.row_id) or {}, row.setup)
             yield {"answer": [row.row_id], "event": events}, facts
         else:
             yield {row.name: [row.row_id], "event": events}, {}
@@ -168,7 +168,7 @@ def _records(
         yield {"event": events}, {}
 
 
-def _facts(answer: dict[str, Any], setup: str) -> dict[str, Any]:
+def answer_facts(answer: dict[str, Any], setup: str) -> dict[str, Any]:
     trace = answer.get("trace", {})
     return {
         "index_version": trace.get("index_version", ""),

@@ -1,5 +1,5 @@
-"""Walking the chain: does every record follow from the one before, and is every row what the chain
-says it is?"""
+"""Verifies the audit chain: every record follows from the one before, and every row matches its
+digest."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ _BATCH = 1000
 
 
 class Link(NamedTuple):
-    """One record, read."""
+    """A record of the chain, parsed."""
 
     number: int
     at: str
@@ -40,27 +40,30 @@ class Link(NamedTuple):
 
 
 class Broken(NamedTuple):
+    """The first fault of the chain."""
+
     number: int
-    """Of the first record that does not hold; for a row that no record speaks of, the one that
-    would come next."""
+    """Number of the first wrong record; for a row without a record, the number of the next one."""
     why: Why
-    said: str
+    message: str
 
 
 class Verified(NamedTuple):
+    """The result of a verification."""
+
     records: int
     head: str
-    """Hash of the last record; empty where there is none."""
+    """Hash of the last record; empty if there is none."""
     rows: dict[str, int]
-    """Table -> rows that stand as the chain says."""
+    """Table -> rows that match the chain."""
     adopted: int
-    """Answers that were there before the chain began."""
+    """Answers from before the chain began."""
     erased: dict[str, int]
-    """Reason -> answers that lost content, lawfully."""
+    """Reason -> answers that lost content lawfully."""
     broken: Broken | None
 
 
-class _Raw(NamedTuple):
+class RawRecord(NamedTuple):
     number: int
     text: str
     hash: str
@@ -71,16 +74,16 @@ class _Raw(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """What it says; empty where that cannot be read."""
+        """Return the parsed text; empty if it cannot be parsed."""
         try:
-            found = json.loads(self.text)
+            record = json.loads(self.text)
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return record if isinstance(record, dict) else {}
 
 
-class _Walk:
-    """What the records say, as far as they were read."""
+class ChainState:
+    """The state that the records describe up to a point."""
 
     def __init__(self) -> None:
         self.number, self.hash, self.before = 0, ZERO, ""
@@ -92,9 +95,9 @@ class _Walk:
         self.adopted = 0
         self.broken: Broken | None = None
 
-    def take(self, raw: _Raw, following: _Raw | None) -> None:
+    def take(self, raw: RawRecord, following: RawRecord | None) -> None:
         record = raw.record
-        self.broken = _fault(self, raw, record, following)
+        self.broken = find_fault(self, raw, record, following)
         if self.broken:
             return
         self.number, self.hash, self.before = raw.number, raw.hash, self.hash
@@ -113,58 +116,59 @@ class _Walk:
 def verify_chain(
     store: Store, head: str = "", on_progress: OnProgress = lambda *_: None
 ) -> Verified:
-    """Walk the whole chain and every row it speaks of.
+    """Verify the whole chain and every row that it covers.
 
-    head: a hash that was noted before; where it is not in the chain, records were cut off or made
-    anew. What others append meanwhile is no fault. Reads in pieces, so that nobody waits long."""
+    head: a hash noted before; if the chain lacks it, records were cut off or rewritten. Records
+    appended meanwhile are no fault. Reads in batches, so that nobody waits long.
+    """
     seal(store)
-    walk = _Walk()
-    _read_records(store, walk, on_progress)
+    chain = ChainState()
+    read_records(store, chain, on_progress)
     counts = dict.fromkeys(TABLES, 0)
-    found = [walk.broken] if walk.broken else []
-    if not walk.broken and not walk.number:
-        found.append(Broken(1, "missing", "There is no record at all, not even the first."))
-    if not walk.broken and head and head.lower() not in walk.hashes:
-        said = "records were cut off its end, or it was made anew"
-        noted = f"The hash that was noted is not in the chain: {said}."
-        found.append(Broken(walk.number + 1, "cut", noted))
-    if not found:
-        found += _check_rows(store, walk, counts, on_progress)
-        found += _check_setups(store, walk)
-    first = min(found, key=lambda one: one.number, default=None)
+    faults = [chain.broken] if chain.broken else []
+    if not chain.broken and not chain.number:
+        faults.append(Broken(1, "missing", "There is no record at all, not even the first."))
+    if not chain.broken and head and head.lower() not in chain.hashes:
+        reason = "records were cut off its end, or it was made anew"
+        noted = f"The hash that was noted is not in the chain: {reason}."
+        faults.append(Broken(chain.number + 1, "cut", noted))
+    if not faults:
+        faults += check_rows(store, chain, counts, on_progress)
+        faults += check_setups(store, chain)
+    first = min(faults, key=lambda one: one.number, default=None)
     return Verified(
-        records=walk.number,
-        head=walk.hash if walk.number else "",
+        records=chain.number,
+        head=chain.hash if chain.number else "",
         rows=counts,
-        adopted=walk.adopted,
-        erased=dict(Counter(walk.erased.values())),
+        adopted=chain.adopted,
+        erased=dict(Counter(chain.erased.values())),
         broken=first,
     )
 
 
 def read_head(store: Store) -> Link | None:
-    """The last record; None where there is none."""
+    """Return the last record; None if there is none."""
     seal(store)
     with store.read() as db:
         newest_first = select(records).order_by(records.c.number.desc())
         row = db.execute(newest_first.limit(1)).first()
-    return _link(_Raw(*row)) if row else None
+    return parse_link(RawRecord(*row)) if row else None
 
 
 def read_links(store: Store, numbers: Sequence[int]) -> list[Link]:
-    """Records by their numbers; those that cannot be read are left out."""
+    """Return records by number, without unreadable ones."""
     query = select(records).where(records.c.number.in_(numbers))
     with store.read() as db:
         rows = db.execute(query.order_by(records.c.number)).all()
     links = []
     for row in rows:
-        link = _link(_Raw(*row))
+        link = parse_link(RawRecord(*row))
         if link:
             links.append(link)
     return links
 
 
-def _link(raw: _Raw) -> Link | None:
+def parse_link(raw: RawRecord) -> Link | None:
     record = raw.record
     if not record:
         return None
@@ -181,144 +185,146 @@ def _link(raw: _Raw) -> Link | None:
 # Records ------------------------------------------------------------------------------------------
 
 
-def _read_records(store: Store, walk: _Walk, on_progress: OnProgress) -> None:
-    """Everything after what was walked already, as long as it holds."""
+def read_records(store: Store, chain: ChainState, on_progress: OnProgress) -> None:
+    """Verify the records after the last verified one, up to the first fault."""
     with store.read() as db:
         total = last_number(db)
-    waiting: _Raw | None = None
-    for raw in _all_records(store, walk.number):
+    waiting: RawRecord | None = None
+    for raw in all_records(store, chain.number):
         if waiting:
-            walk.take(waiting, raw)
-            if walk.broken:
+            chain.take(waiting, raw)
+            if chain.broken:
                 return
             if waiting.number % _BATCH == 0:
                 on_progress("records", waiting.number, max(total, waiting.number))
         waiting = raw
     if waiting:
-        walk.take(waiting, None)
+        chain.take(waiting, None)
     on_progress("records", total, total)
 
 
-def _all_records(store: Store, last: int) -> Iterator[_Raw]:
+def all_records(store: Store, last: int) -> Iterator[RawRecord]:
     while True:
         with store.read() as db:
             after = select(records).where(records.c.number > last)
             rows = db.execute(after.order_by(records.c.number).limit(_BATCH)).all()
         for row in rows:
-            yield _Raw(*row)
+            yield RawRecord(*row)
         if len(rows) < _BATCH:
             return
         last = rows[-1].number
 
 
-_KEYS = {"rows", "facts", "kind", "at"}
-"""What every record has beside its number and the hash before it."""
+REQUIRED_FIELDS = {"rows", "facts", "kind", "at"}
+"""Fields of every record beside its number and the previous hash."""
 
 
-def _fault(walk: _Walk, raw: _Raw, record: dict[str, Any], following: _Raw | None) -> Broken | None:
-    """Why this record does not follow from the one before; None where it does."""
-    wanted = walk.number + 1
-    if raw.number > wanted:
-        return _gap(wanted, raw.number - 1)
-    if raw.fits and _follows(walk, raw.number, record):
+def find_fault(
+    chain: ChainState, raw: RawRecord, record: dict[str, Any], following: RawRecord | None
+) -> Broken | None:
+    """Explain why a record does not follow from the one before; None if it does."""
+    next_number = chain.number + 1
+    if raw.number > next_number:
+        return missing_fault(next_number, raw.number - 1)
+    if raw.fits and follows(chain, raw.number, record):
         return None
-    after = _believed(following)
-    if raw.fits and record.get("previous") == walk.before:
-        return _put_in(raw.number - 1, "the next one does not follow from it")
-    if raw.fits and _is_swapped(raw.number, record, after):
-        return _misplaced(raw.number, record)
-    if after.get("previous") == walk.hash:
-        return _put_in(raw.number, f"the next one follows from record {raw.number - 1}")
+    after = trusted_record(following)
+    if raw.fits and record.get("previous") == chain.before:
+        return inserted_fault(raw.number - 1, "the next one does not follow from it")
+    if raw.fits and is_swapped(raw.number, record, after):
+        return misplaced_fault(raw.number, record)
+    if after.get("previous") == chain.hash:
+        return inserted_fault(raw.number, f"the next one follows from record {raw.number - 1}")
     if not raw.fits:
-        said = "its hash is that of other words"
-        return Broken(raw.number, "changed", f"Record {raw.number} was changed: {said}.")
-    return _rehashed(raw, record, following, after)
+        reason = "its hash is that of other words"
+        return Broken(raw.number, "changed", f"Record {raw.number} was changed: {reason}.")
+    return explain_rehashed(raw, record, following, after)
 
 
-def _follows(walk: _Walk, number: int, record: dict[str, Any]) -> bool:
-    """Whether the record stands where it says, after the one that it names."""
-    if record.get("number") != number or record.get("previous") != walk.hash:
+def follows(chain: ChainState, number: int, record: dict[str, Any]) -> bool:
+    """Tell whether the record has its number and names the hash before it."""
+    if record.get("number") != number or record.get("previous") != chain.hash:
         return False
-    return record.keys() >= _KEYS
+    return record.keys() >= REQUIRED_FIELDS
 
 
-def _believed(following: _Raw | None) -> dict[str, Any]:
-    """What the next record says; empty where there is none or its hash is not its own."""
+def trusted_record(following: RawRecord | None) -> dict[str, Any]:
+    """Return the next record; empty if there is none or its hash is wrong."""
     if following and following.fits:
         return following.record
     return {}
 
 
-def _is_swapped(number: int, record: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether the next record says that it is this one, and this one that it is another."""
+def is_swapped(number: int, record: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Tell whether this record and the next have each other's numbers."""
     return record.get("number") != number and after.get("number") == number
 
 
-def _rehashed(
-    raw: _Raw, record: dict[str, Any], following: _Raw | None, after: dict[str, Any]
+def explain_rehashed(
+    raw: RawRecord, record: dict[str, Any], following: RawRecord | None, after: dict[str, Any]
 ) -> Broken:
-    """The fault of a record whose hash is its own. after: the next record, as far as it is to be
-    believed."""
+    """Explain a record whose hash matches its text. after: the next record, if it can be
+    trusted."""
     followed = not following or after.get("previous") == raw.hash
     if record.get("number") != raw.number:
-        return _renumbered(raw.number, record, followed)
-    return _rewritten(raw.number, followed, is_last=not following)
+        return explain_renumbered(raw.number, record, followed)
+    return explain_rewritten(raw.number, followed, is_last=not following)
 
 
-def _put_in(number: int, why: str) -> Broken:
+def inserted_fault(number: int, why: str) -> Broken:
     return Broken(number, "inserted", f"Record {number} was put in: {why}.")
 
 
-def _gap(first: int, last: int) -> Broken:
+def missing_fault(first: int, last: int) -> Broken:
     records = f"Records {first} to {last} are" if last > first else f"Record {first} is"
     return Broken(first, "missing", f"{records} missing.")
 
 
-def _misplaced(number: int, record: dict[str, Any]) -> Broken:
+def misplaced_fault(number: int, record: dict[str, Any]) -> Broken:
     own = record.get("number")
-    said = f"Record {number} stands in the place of another: it says it is {own}."
-    return Broken(number, "reordered", said)
+    message = f"Record {number} stands in the place of another: it says it is {own}."
+    return Broken(number, "reordered", message)
 
 
-def _renumbered(number: int, record: dict[str, Any], followed: bool) -> Broken:
-    """A record with a hash of its own that says it is another."""
+def explain_renumbered(number: int, record: dict[str, Any], followed: bool) -> Broken:
+    """Explain a record with a valid hash and a wrong number."""
     own = record.get("number")
     if followed and isinstance(own, int) and own > number:
-        said = f"Record {number} is missing; those after it were given new numbers."
-        return Broken(number, "missing", said)
-    return _misplaced(number, record)
+        message = f"Record {number} is missing; those after it were given new numbers."
+        return Broken(number, "missing", message)
+    return misplaced_fault(number, record)
 
 
-def _rewritten(number: int, followed: bool, *, is_last: bool) -> Broken:
-    """This record or the one before it was changed and given a new hash."""
+def explain_rewritten(number: int, followed: bool, *, is_last: bool) -> Broken:
+    """Explain that this record or the one before it was changed and given a new hash."""
     if number == 1 or not followed:
-        said = f"Record {number} was changed and given a new hash: it names another before it."
-        return Broken(number, "changed", said)
+        message = f"Record {number} was changed and given a new hash: it names another before it."
+        return Broken(number, "changed", message)
     before = number - 1
-    said = f"Record {before} was changed and given a new hash: record {number} names another one"
+    message = f"Record {before} was changed and given a new hash: record {number} names another one"
     doubt = ", or was changed itself" if is_last else ""
-    return Broken(before, "changed", f"{said}{doubt}.")
+    return Broken(before, "changed", f"{message}{doubt}.")
 
 
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def _check_rows(
-    store: Store, walk: _Walk, counts: dict[str, int], on_progress: OnProgress
+def check_rows(
+    store: Store, chain: ChainState, counts: dict[str, int], on_progress: OnProgress
 ) -> list[Broken]:
-    """Every row of the tables against its digest, and every digest against its row."""
-    left: set[str] = set()
-    for row_name, (digest, _) in walk.state.items():
+    """Compare every row with its digest and every digest with its row."""
+    unmatched: set[str] = set()
+    for row_name, (digest, _) in chain.state.items():
         if digest:
-            left.add(row_name)
-    total = len(left)
+            unmatched.add(row_name)
+    total = len(unmatched)
     done = 0
     doubtful: set[str] = set()
     for name in TABLES:
-        for row in _all_rows(store, name):
+        for row in all_rows(store, name):
             key = f"{name}/{row.id}"
-            left.discard(key)
-            if walk.state.get(key, (None, 0))[0] == digest_of(row):
+            unmatched.discard(key)
+            if chain.state.get(key, (None, 0))[0] == digest_of(row):
                 counts[name] += 1
             else:
                 doubtful.add(key)
@@ -326,10 +332,10 @@ def _check_rows(
             if done % _BATCH == 0:
                 on_progress("rows", done, max(total, done))
     on_progress("rows", total, total)
-    return _look_again(store, walk, sorted(doubtful | left), counts)
+    return check_again(store, chain, sorted(doubtful | unmatched), counts)
 
 
-def _all_rows(store: Store, name: str) -> Iterator[Any]:
+def all_rows(store: Store, name: str) -> Iterator[Any]:
     last = ""
     while True:
         with store.read() as db:
@@ -340,32 +346,32 @@ def _all_rows(store: Store, name: str) -> Iterator[Any]:
         last = rows[-1].id
 
 
-def _look_again(
-    store: Store, walk: _Walk, doubtful: Sequence[str], counts: dict[str, int]
+def check_again(
+    store: Store, chain: ChainState, doubtful: Sequence[str], counts: dict[str, int]
 ) -> list[Broken]:
-    """Rows that did not fit, with the records that were appended meanwhile: others may have changed
-    them by right."""
+    """Check the mismatched rows again with the records appended meanwhile, which may have changed
+    them lawfully."""
     if not doubtful:
         return []
-    _read_records(store, walk, lambda *_: None)
-    if walk.broken:
-        return [walk.broken]
+    read_records(store, chain, lambda *_: None)
+    if chain.broken:
+        return [chain.broken]
     with store.read() as db:
-        _catch_up(db, walk)
-        waiting = unsealed_rows(db) - walk.state.keys()
-        digests = _digests(db, doubtful)
+        catch_up(db, chain)
+        waiting = unsealed_rows(db) - chain.state.keys()
+        digests = current_digests(db, doubtful)
     faults: list[Broken] = []
     for key in doubtful:
-        digest, number = walk.state.get(key, (None, 0))
+        digest, number = chain.state.get(key, (None, 0))
         if digest == digests.get(key):
             counts[key.partition("/")[0]] += bool(digest)
         elif key not in waiting:
-            faults.append(_row_fault(key, digest, number, key in digests, walk))
+            faults.append(row_fault(key, digest, number, key in digests, chain))
     return faults
 
 
-def _digests(db: Connection, keys: Sequence[str]) -> dict[str, str]:
-    """`table/id` -> digest of the row as it stands; without those that are not there."""
+def current_digests(db: Connection, keys: Sequence[str]) -> dict[str, str]:
+    """Return `table/id` -> digest of the present row, without missing rows."""
     ids_of: dict[str, list[str]] = {name: [] for name in TABLES}
     for key in keys:
         name, _, identity = key.partition("/")
@@ -377,50 +383,49 @@ def _digests(db: Connection, keys: Sequence[str]) -> dict[str, str]:
     return digests
 
 
-def _catch_up(db: Connection, walk: _Walk) -> None:
-    """The last few records, in the transaction that reads the rows."""
-    query = select(records).where(records.c.number > walk.number)
+def catch_up(db: Connection, chain: ChainState) -> None:
+    """Read the latest records in the transaction that reads the rows."""
+    query = select(records).where(records.c.number > chain.number)
     rows = db.execute(query.order_by(records.c.number)).all()
-    raws = [_Raw(*row) for row in rows]
+    raws = [RawRecord(*row) for row in rows]
     for raw, following in zip_longest(raws, raws[1:]):
-        walk.take(raw, following)
-        if walk.broken:
+        chain.take(raw, following)
+        if chain.broken:
             return
 
 
-def _row_fault(key: str, digest: str | None, number: int, there: bool, walk: _Walk) -> Broken:
+def row_fault(key: str, digest: str | None, number: int, there: bool, chain: ChainState) -> Broken:
     name, _, identity = key.partition("/")
     if digest is None:
-        said = f"The {name} {identity} was put in: no record speaks of it."
+        message = f"The {name} {identity} was put in: no record speaks of it."
         if number:
-            said = (
+            message = (
                 f"The {name} {identity} was put in again: record {number} says that it was erased."
             )
-        return Broken(number or walk.number + 1, "inserted", said)
+        return Broken(number or chain.number + 1, "inserted", message)
     if not there:
         return Broken(number, "missing", f"The {name} {identity} of record {number} is missing.")
     return Broken(number, "changed", f"The {name} {identity} of record {number} was changed.")
 
 
-def _check_setups(store: Store, walk: _Walk) -> list[Broken]:
-    """What answered: every set-up that a record names stands there as it was."""
+def check_setups(store: Store, chain: ChainState) -> list[Broken]:
+    """Check that every setup named by a record is stored unchanged."""
     with store.read() as db:
-        kept = {row.digest: hash_of(row.content) for row in db.execute(select(setups))}
-    if kept.keys() - walk.setups.keys():
-        # Others may have been added after the records were read, and their answers not be taken
-        # into the chain yet: answers are written first.
+        stored = {row.digest: hash_of(row.content) for row in db.execute(select(setups))}
+    if stored.keys() - chain.setups.keys():
+        # Setups may have been added since, with answers that are not sealed yet.
         seal(store)
-        _read_records(store, walk, lambda *_: None)
-    found = []
-    for digest, number in walk.setups.items():
-        if digest not in kept:
-            said = f"The set-up {digest[:12]} of record {number} is missing."
-            found.append(Broken(number, "missing", said))
-    known = dict(walk.setups)
-    for digest, now in kept.items():
-        if now != digest or digest not in known:
-            number = known.get(digest, walk.number + 1)
-            why: Why = "changed" if digest in known else "inserted"
-            said = "was changed" if digest in known else "was put in: no record names it"
-            found.append(Broken(number, why, f"The set-up {digest[:12]} {said}."))
-    return found
+        read_records(store, chain, lambda *_: None)
+    faults = []
+    for digest, number in chain.setups.items():
+        if digest not in stored:
+            change = f"The set-up {digest[:12]} of record {number} is missing."
+            faults.append(Broken(number, "missing", change))
+    numbers = dict(chain.setups)
+    for digest, now in stored.items():
+        if now != digest or digest not in numbers:
+            number = numbers.get(digest, chain.number + 1)
+            why: Why = "changed" if digest in numbers else "inserted"
+            change = "was changed" if digest in numbers else "was put in: no record names it"
+            faults.append(Broken(number, why, f"The set-up {digest[:12]} {change}."))
+    return faults

@@ -1,1 +1,1 @@
-"""What lets several processes and machines work on one organisation."""
+"""Coordination of several processes and machines that work on one organisation."""

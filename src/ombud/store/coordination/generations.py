@@ -1,4 +1,4 @@
-"""Which generation of an index counts: rows that change under the fence of a lease."""
+"""Records which generation of an index is live; changes are guarded by a lease's fencing token."""
 
 from collections.abc import Iterable
 
@@ -12,57 +12,57 @@ LIVE, BEFORE, DRAFT, GONE = "live", "before", "draft", "gone"
 
 
 def live_generation(store: Store, place: str) -> str | None:
-    """Name of the generation that counts; None where none was ever noted."""
+    """Return the name of the live generation; None if none was ever recorded."""
     query = select(table.c.name).where(table.c.place == place, table.c.state == LIVE)
     with store.read() as db:
         return db.execute(query).scalar()
 
 
 def generations_of(store: Store, place: str) -> dict[str, str]:
-    """Name -> live, before, draft or gone (it is to be removed)."""
+    """Return name -> live, before, draft or gone (to be removed)."""
     query = select(table.c.name, table.c.state).where(table.c.place == place)
     with store.read() as db:
         return {row.name: row.state for row in db.execute(query)}
 
 
 def begin_generation(store: Store, place: str, name: str, lease: Lease) -> None:
-    """Note one that is being built; what earlier builds have left is to be removed. Raises Busy
-    where the lease is lost."""
+    """Record a generation that is being built, and mark leftovers of earlier builds for removal.
+    Raises Busy if the lease is lost."""
     with store.write() as db:
         lease.guard(db)
-        _turn(db, place, {DRAFT: GONE})
-        _put(db, place, name, DRAFT)
+        set_states(db, place, {DRAFT: GONE})
+        insert_state(db, place, name, DRAFT)
 
 
 def switch_generation(store: Store, place: str, name: str, lease: Lease, before: str) -> None:
-    """Let it count from now on instead of `before`. Raises Busy where the lease is lost: then
-    nothing has changed."""
+    """Make a generation live in place of `before`. Raises Busy if the lease is lost; then nothing
+    has changed."""
     with store.write() as db:
         lease.guard(db)
-        _turn(db, place, {BEFORE: GONE, DRAFT: GONE})
-        _put(db, place, before, BEFORE)
-        _put(db, place, name, LIVE)
+        set_states(db, place, {BEFORE: GONE, DRAFT: GONE})
+        insert_state(db, place, before, BEFORE)
+        insert_state(db, place, name, LIVE)
 
 
 def retire_before(store: Store, place: str) -> None:
-    """Of the generations only the one that counts is to be kept."""
+    """Mark every generation but the live one for removal."""
     with store.write() as db:
-        _turn(db, place, {BEFORE: GONE})
+        set_states(db, place, {BEFORE: GONE})
 
 
 def forget_generations(store: Store, place: str, names: Iterable[str]) -> None:
-    """They have been removed."""
+    """Drop the records of removed generations."""
     with store.write() as db:
         is_gone = (table.c.place == place) & (table.c.state == GONE)
         db.execute(delete(table).where(is_gone, table.c.name.in_(list(names))))
 
 
-def _turn(db: Connection, place: str, states: dict[str, str]) -> None:
+def set_states(db: Connection, place: str, states: dict[str, str]) -> None:
     for old, new in states.items():
         is_old = (table.c.place == place) & (table.c.state == old)
         db.execute(update(table).where(is_old).values(state=new))
 
 
-def _put(db: Connection, place: str, name: str, state: str) -> None:
+def insert_state(db: Connection, place: str, name: str, state: str) -> None:
     db.execute(delete(table).where(table.c.place == place, table.c.name == name))
     db.execute(insert(table).values(place=place, name=name, state=state))

@@ -1,10 +1,10 @@
-"""Generations of indexes, and writes to an index that are not known to have ended."""
+"""Tables of index generations, and of index writes that may not have ended."""
 
 from sqlalchemy import BigInteger, Column, Float, Integer, LargeBinary, String, Table, Text
 
 from ombud.store.tables import metadata
 
-# Which generations of an index there are, and which one counts.
+# Generations of indexes, and which one is live.
 index_generation = Table(
     "index_generation",
     metadata,
@@ -15,12 +15,12 @@ index_generation = Table(
     Column("state", String(16), nullable=False),
 )
 
-# A document that a sync has begun to write into the index: gone with the row that it ends with.
+# Documents that a sync has begun to write into the index; removed with its end.
 index_write = Table(
     "index_write",
     metadata,
     Column("document_id", String(16), primary_key=True),
-    # Of the lease that it was begun under.
+    # Fencing token of the sync's lease.
     Column("fence", BigInteger, primary_key=True),
     # Seconds since 1970 by the database's clock.
     Column("at", Float, nullable=False),
@@ -31,16 +31,16 @@ work = Table(
     "work",
     metadata,
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-    # Of the sync's lease: what an earlier one has left is thrown away.
+    # Fencing token of the sync's lease; rows of earlier syncs are discarded.
     Column("fence", BigInteger, nullable=False),
-    # Digest of embedder and settings; a process with others leaves it alone.
+    # Digest of embedder and settings; only processes with the same take it.
     Column("recipe", String(64), nullable=False),
     # Metadata of the document as JSON, and its bytes.
     Column("facts", Text, nullable=False),
     Column("data", LargeBinary, nullable=False),
     # waiting | taken | done | failed
     Column("state", String(16), nullable=False, index=True),
-    # Grows with every process that takes it: only the last one's result counts.
+    # Grows with every claim: only the last one's result counts.
     Column("claim", Integer, nullable=False, default=0),
     # Seconds since 1970 by the database's clock.
     Column("expires", Float, nullable=False, default=0.0),

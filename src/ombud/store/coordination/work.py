@@ -1,7 +1,7 @@
-"""A queue in SQL: one process puts documents in, others take one each and put back what came of it.
+"""A work queue in SQL: one process enqueues documents, others take one each and return the result.
 
-Two take the same one never at once (`SKIP LOCKED`). Who takes one holds a claim that expires; what
-somebody puts back whose claim has gone to another is thrown away.
+No two processes take the same item at once (`SKIP LOCKED`). A claim expires; a result returned
+after the claim has gone to another process is discarded.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,14 @@ from ombud.store.lease import Lease
 from ombud.store.queries import seconds_now
 
 CLAIM_SECONDS = 30.0
-"""How long one that was killed keeps a document from the others; renewed three times within it."""
+"""Time after which a killed process's document is free again; a claim is renewed three times within
+it."""
 MOST_CLAIMS = 3
-"""A document that as many processes did not outlive is given up."""
+"""Claims after which a document that kills its process is given up."""
 
 
 class WorkItem(NamedTuple):
-    """A document to be parsed and embedded, as one process has taken it."""
+    """A document to parse and embed, claimed by one process."""
 
     number: int
     claim: int
@@ -30,21 +31,23 @@ class WorkItem(NamedTuple):
 
 
 class WorkResult(NamedTuple):
+    """The result of one item."""
+
     number: int
     result: bytes | None
-    """None where it failed."""
+    """None if the item failed."""
     reason: str
 
 
 def begin_work(store: Store, lease: Lease) -> None:
-    """Throw away what syncs before have left. Raises Busy where the lease is lost."""
+    """Discard the leftovers of earlier syncs. Raises Busy if the lease is lost."""
     with store.write() as db:
         lease.guard(db)
         db.execute(delete(table))
 
 
 def put_work(store: Store, lease: Lease, recipe: str, facts: str, data: bytes) -> int:
-    """Number of the item. Raises Busy where the lease is lost."""
+    """Enqueue an item and return its number. Raises Busy if the lease is lost."""
     values = {"recipe": recipe, "facts": facts, "data": data}
     with store.write() as db:
         lease.guard(db)
@@ -55,7 +58,7 @@ def put_work(store: Store, lease: Lease, recipe: str, facts: str, data: bytes) -
 
 
 def claim_work(store: Store, recipe: str) -> WorkItem | None:
-    """The oldest that waits, or whose claim has expired; None where there is none."""
+    """Claim the oldest item that waits or whose claim has expired; None if there is none."""
     columns = (table.c.number, table.c.claim, table.c.facts, table.c.data)
     with store.write() as db:
         now = seconds_now(db)
@@ -68,7 +71,7 @@ def claim_work(store: Store, recipe: str) -> WorkItem | None:
         if row is None:
             return None
         if row.claim >= MOST_CLAIMS:
-            _end(db, (row.number, row.claim), None, "Each process that read it was killed.")
+            end_item(db, (row.number, row.claim), None, "Each process that read it was killed.")
             return None
         item = WorkItem(row.number, row.claim + 1, row.facts, row.data)
         taken = update(table).where(table.c.number == item.number)
@@ -77,22 +80,22 @@ def claim_work(store: Store, recipe: str) -> WorkItem | None:
 
 
 def renew_work(store: Store, item: WorkItem) -> bool:
-    """False where another process has it meanwhile, or nobody wants it any more."""
+    """Renew a claim; False if another process has it or the item was discarded."""
     with store.write() as db:
-        own = update(table).where(_is_ours(item.number, item.claim))
+        own = update(table).where(is_ours(item.number, item.claim))
         renewed = db.execute(own.values(expires=seconds_now(db) + CLAIM_SECONDS))
         return bool(renewed.rowcount)
 
 
 def finish_work(store: Store, item: WorkItem, result: bytes | None, reason: str = "") -> bool:
-    """False where the claim was lost: then nothing is kept of it."""
+    """Store the result of an item; False if the claim was lost, and then nothing is stored."""
     with store.write() as db:
-        return _end(db, (item.number, item.claim), result, reason)
+        return end_item(db, (item.number, item.claim), result, reason)
 
 
 def take_results(store: Store, numbers: Sequence[int], lease: Lease) -> list[WorkResult]:
-    """Those of these items that have ended; they leave the queue. Raises Busy where the lease is
-    lost."""
+    """Return the finished ones of these items and remove them from the queue. Raises Busy if the
+    lease is lost."""
     has_ended = table.c.state.in_(("done", "failed")) & table.c.number.in_(list(numbers))
     columns = (table.c.number, table.c.result, table.c.reason)
     with store.write() as db:
@@ -104,12 +107,12 @@ def take_results(store: Store, numbers: Sequence[int], lease: Lease) -> list[Wor
         return [WorkResult(*row) for row in rows]
 
 
-def _end(db: Connection, claimed: tuple[int, int], result: bytes | None, reason: str) -> bool:
+def end_item(db: Connection, claimed: tuple[int, int], result: bytes | None, reason: str) -> bool:
     state = "failed" if result is None else "done"
-    own = update(table).where(_is_ours(*claimed))
+    own = update(table).where(is_ours(*claimed))
     ended = own.values(state=state, result=result, reason=reason, data=b"")
     return bool(db.execute(ended).rowcount)
 
 
-def _is_ours(number: int, claim: int) -> ColumnElement[bool]:
+def is_ours(number: int, claim: int) -> ColumnElement[bool]:
     return (table.c.number == number) & (table.c.claim == claim) & (table.c.state == "taken")

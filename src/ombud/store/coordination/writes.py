@@ -1,7 +1,7 @@
-"""Writes to an index, noted before they begin.
+"""Writes to an index, recorded before they begin.
 
-No engine knows our leases: a process that was paused in the middle of a write may end it after
-another has taken over. Its note tells the syncs after it to look at these documents again.
+No engine knows our leases: a process that was paused during a write may finish it after another has
+taken over. The record tells later syncs to check these documents again.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from ombud.store.lease import Lease
 from ombud.store.queries import seconds_now
 
 LONGEST_PAUSE = 3600.0
-"""Seconds after which a process that has not ended its write is taken for ended."""
+"""Seconds after which a process that has not ended its write counts as dead."""
 
 
 def begin_writes(store: Store, ids: Sequence[str], lease: Lease) -> None:
-    """Raises Busy where the lease is lost."""
+    """Record writes that are about to begin. Raises Busy if the lease is lost."""
     with store.write() as db:
         lease.guard(db)
         now = seconds_now(db)
@@ -29,20 +29,20 @@ def begin_writes(store: Store, ids: Sequence[str], lease: Lease) -> None:
 
 
 def end_writes(db: Connection, ids: Sequence[str], lease: Lease) -> None:
-    """What was begun under this lease has ended."""
+    """Record that the writes begun under this lease have ended."""
     own = (table.c.fence == lease.fence) & table.c.document_id.in_(list(ids))
     db.execute(delete(table).where(own))
 
 
 def unended_writes(store: Store) -> frozenset[str]:
-    """Ids of documents of which the index may hold what an interrupted process wrote."""
+    """Return the ids of documents whose index rows an interrupted process may have written."""
     with store.read() as db:
         return frozenset(db.execute(select(table.c.document_id)).scalars())
 
 
 def forget_writes(store: Store, lease: Lease) -> None:
-    """After everything was looked at: notes of others that are too old to be of somebody who still
-    writes."""
+    """Drop records of other processes that are too old to be still writing; call it once their
+    documents were checked."""
     with store.write() as db:
         lease.guard(db)
         is_old = table.c.at < seconds_now(db) - LONGEST_PAUSE

@@ -1,1 +1,1 @@
-"""Conversations as an append-only log of typed events; everything else is a projection of it."""
+"""Conversations as an append-only log of typed events, from which everything else is projected."""

@@ -1,9 +1,9 @@
-"""What a desk that is not ours is to be told, and what it has told: outbox, inbox, and the line of
-each hand-over.
+"""Outbox, inbox and lines of external desks.
 
-A row of the outbox is written in the transaction of its event and names it; words are read when
-they are sent. Rows of one line go in order, each when the one before has arrived. A row of the
-inbox is written in the transaction of the event that came of it, with the desk's cursor."""
+A row of the outbox is written in the transaction of its event and refers to it; the text is read
+when it is sent. Rows of one line are sent in order, each after the one before has arrived. A row of
+the inbox is written in the transaction of the event that it caused, with the desk's cursor.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,14 +28,16 @@ from ombud.types import (
 )
 
 OWN_DESKS: frozenset[str] = frozenset({"desk", "none"})
-"""Where advisors read the events themselves, so that nothing is sent."""
-OutboxKind = Literal["open", "message", "read", "close"]
+"""Desks whose advisors read the events directly, so that nothing is sent."""
+OutboxKind = Literal["open", "message", "read", "close", "look"]
 UNSENT = ("waiting", "parked")
 OurSide: frozenset[Party] = frozenset({"user", "assistant", "system"})
-"""What comes from the desk is not told to it."""
+"""Parties whose events are sent to the desk."""
 
 
 class LineRow(NamedTuple):
+    """The row of a line."""
+
     ticket_id: str
     conversation_id: str
     desk: str
@@ -45,6 +47,8 @@ class LineRow(NamedTuple):
 
 
 class OutboxRow(NamedTuple):
+    """A row of the outbox."""
+
     number: int
     ticket_id: str
     kind: OutboxKind
@@ -52,32 +56,34 @@ class OutboxRow(NamedTuple):
     state: Literal["waiting", "parked", "sent", "dropped"]
     tries: int
     seconds_left: float
-    """Until it is due; 0 or less where it is."""
+    """Seconds until it is due; at most 0 if it is."""
     error: str
 
 
 class DeskStatus(NamedTuple):
+    """The state of a desk's lines and messages."""
+
     desk: str
     open: int
-    """Lines."""
+    """Number of open lines."""
     waiting: int
-    """Messages, as the next four."""
+    """Number of messages, as are the next four."""
     parked: int
     sent: int
     dropped: int
     error: str
-    """Of the message that was tried last without success."""
+    """Error of the latest failed attempt."""
 
 
 def relay(db: Connection, session: Session, event: Event) -> None:
-    """Queue an event for the desk that has the conversation; what is written while no hand-over is
-    open stays private. session: as it was before the event."""
+    """Queue an event for the desk that has the conversation; events outside a handoff stay private.
+    session: the state before the event."""
     ticket_id, desk = session.ticket_id, session.desk
     if isinstance(event.what, HandedOver):
         ticket_id, desk = event.what.ticket_id, event.what.desk
     elif not session.is_handed_over:
         return
-    kind = _kind(event)
+    kind = outbox_kind(event)
     if kind is None or desk in OWN_DESKS:
         return
     if isinstance(event.what, HandedOver):
@@ -93,7 +99,7 @@ def relay(db: Connection, session: Session, event: Event) -> None:
     db.execute(insert(outbox).values(ticket_id=ticket_id, **row))
 
 
-def _kind(event: Event) -> OutboxKind | None:
+def outbox_kind(event: Event) -> OutboxKind | None:
     if event.by not in OurSide:
         return None
     for shape, kind in _KINDS:
@@ -113,7 +119,7 @@ _KINDS: Sequence[tuple[type, OutboxKind]] = (
 
 
 def lines_with_work(store: Store, desk: str) -> list[str]:
-    """Tickets at a desk whose line is open, or that have something to send."""
+    """Return the tickets of a desk whose line is open or has something to send."""
     unsent = select(outbox.c.ticket_id).where(outbox.c.state.in_(UNSENT))
     wanted = (lines.c.state == "open") | lines.c.ticket_id.in_(unsent)
     query = select(lines.c.ticket_id).where(lines.c.desk == desk, wanted)
@@ -122,7 +128,7 @@ def lines_with_work(store: Store, desk: str) -> list[str]:
 
 
 def tickets_due(store: Store, desk: str) -> set[str]:
-    """Tickets at a desk that have something to send now."""
+    """Return the tickets of a desk that have something to send now."""
     with store.read() as db:
         query = (
             select(outbox.c.ticket_id)
@@ -137,14 +143,42 @@ def tickets_due(store: Store, desk: str) -> set[str]:
 
 
 def read_line(store: Store, ticket_id: str) -> LineRow | None:
-    """None where it was erased."""
+    """Return a line; None if it was erased."""
     with store.read() as db:
         row = db.execute(select(lines).where(lines.c.ticket_id == ticket_id)).first()
-    return _line(row) if row else None
+    return line_row(row) if row else None
+
+
+def find_line(store: Store, desk: str, key: str, value: str) -> LineRow | None:
+    """Return the open line of a desk whose memory has this value; None if there is none."""
+    remembered = json.dumps({key: value})[1:-1]
+    query = select(lines).where(
+        lines.c.desk == desk,
+        lines.c.state == "open",
+        lines.c.memory.contains(remembered, autoescape=True),
+    )
+    with store.read() as db:
+        row = db.execute(query.limit(1)).first()
+    return line_row(row) if row else None
+
+
+def look_soon(store: Store, ticket_id: str) -> None:
+    """Let the worker of an open line fetch what its desk has announced."""
+    own_rows = outbox.c.ticket_id == ticket_id
+    opened = select(outbox.c.event_id).where(own_rows, outbox.c.kind == "open")
+    pending = select(outbox.c.number).where(
+        own_rows, outbox.c.kind == "look", outbox.c.state.in_(UNSENT)
+    )
+    with store.write() as db:
+        event_id = db.execute(opened).scalar()
+        if event_id is not None and db.execute(pending).first() is None:
+            row = {"kind": "look", "event_id": event_id, "state": "waiting"}
+            db.execute(insert(outbox).values(ticket_id=ticket_id, **row))
+    store.announce()
 
 
 def next_to_send(store: Store, ticket_id: str) -> OutboxRow | None:
-    """The first that has not arrived, due or not."""
+    """Return the first row that has not arrived, due or not."""
     query = (
         select(outbox)
         .where(outbox.c.ticket_id == ticket_id, outbox.c.state.in_(UNSENT))
@@ -171,18 +205,18 @@ def next_to_send(store: Store, ticket_id: str) -> OutboxRow | None:
 def mark_sent(db: Connection, row: OutboxRow) -> None:
     own_row = update(outbox).where(outbox.c.number == row.number)
     db.execute(own_row.values(state="sent", error=""))
-    _forget_if_done(db, row.ticket_id)
+    forget_if_done(db, row.ticket_id)
 
 
 def drop_row(db: Connection, row: OutboxRow, why: str) -> None:
-    """Give a row up; it stays in the outbox with the reason."""
+    """Give up a row; it stays in the outbox with the reason."""
     own_row = update(outbox).where(outbox.c.number == row.number)
     db.execute(own_row.values(state="dropped", error=why))
-    _forget_if_done(db, row.ticket_id)
+    forget_if_done(db, row.ticket_id)
 
 
 def drop_unsent(db: Connection, ticket_id: str, why: str) -> list[str]:
-    """Give up everything that has not arrived; returns the ids of the messages among it."""
+    """Give up every row that has not arrived, and return the ids of its messages."""
     unsent = (outbox.c.ticket_id == ticket_id) & outbox.c.state.in_(UNSENT)
     messages = select(outbox.c.event_id).where(unsent, outbox.c.kind == "message")
     dropped = list(db.execute(messages.order_by(outbox.c.number)).scalars())
@@ -191,7 +225,7 @@ def drop_unsent(db: Connection, ticket_id: str, why: str) -> list[str]:
 
 
 def mark_failed(db: Connection, row: OutboxRow, *, error: str, wait: float, parked: bool) -> None:
-    """wait: seconds until it is tried again."""
+    """Record a failed attempt. wait: seconds until the next one."""
     own_row = update(outbox).where(outbox.c.number == row.number)
     db.execute(
         own_row.values(
@@ -204,7 +238,7 @@ def mark_failed(db: Connection, row: OutboxRow, *, error: str, wait: float, park
 
 
 def retry_parked(store: Store, desk: str = "") -> int:
-    """Make everything that waits due at once; the number of messages."""
+    """Make all waiting messages due now, and return their number."""
     of_desk = select(lines.c.ticket_id)
     if desk:
         of_desk = of_desk.where(lines.c.desk == desk)
@@ -214,7 +248,7 @@ def retry_parked(store: Store, desk: str = "") -> int:
 
 
 def receive(db: Connection, ticket_id: str, entry_id: str, event_id: str | None) -> bool:
-    """Note an entry of the desk; False where it was noted before."""
+    """Record an entry of the desk; False if it was recorded before."""
     same = select(inbox.c.entry_id).where(
         inbox.c.ticket_id == ticket_id, inbox.c.entry_id == entry_id
     )
@@ -231,7 +265,7 @@ def move_cursor(db: Connection, ticket_id: str, cursor: str) -> None:
 
 
 def save_memory(db: Connection, ticket_id: str, values: Mapping[str, str]) -> None:
-    """Keep these beside what the desk remembers already."""
+    """Merge values into the line's stored memory."""
     own_row = lines.c.ticket_id == ticket_id
     before = db.execute(select(lines.c.memory).where(own_row).with_for_update()).scalar()
     after = json.dumps({**json.loads(before or "{}"), **values})
@@ -239,15 +273,15 @@ def save_memory(db: Connection, ticket_id: str, values: Mapping[str, str]) -> No
 
 
 def close_line(db: Connection, ticket_id: str) -> None:
-    """Stop hearing this desk. What was written before is still sent to it; after that, what its
-    client remembered, tokens too, is forgotten."""
+    """Stop listening to the desk. Earlier messages are still sent; then the line's memory, tokens
+    included, is deleted."""
     own_row = update(lines).where(lines.c.ticket_id == ticket_id)
     db.execute(own_row.values(state="closed"))
-    _forget_if_done(db, ticket_id)
+    forget_if_done(db, ticket_id)
 
 
-def _forget_if_done(db: Connection, ticket_id: str) -> None:
-    """Forget what the client of a closed line remembered once nothing is left to send."""
+def forget_if_done(db: Connection, ticket_id: str) -> None:
+    """Delete the memory of a closed line once nothing is left to send."""
     unsent = select(outbox.c.number).where(
         outbox.c.ticket_id == ticket_id, outbox.c.state.in_(UNSENT)
     )
@@ -256,7 +290,7 @@ def _forget_if_done(db: Connection, ticket_id: str) -> None:
 
 
 def desk_statuses(store: Store) -> list[DeskStatus]:
-    """Every desk that a conversation was ever handed to, by name."""
+    """Return the status of every desk that ever got a conversation, by name."""
     of_desk = (
         select(lines.c.desk, outbox.c.state, func.count())
         .join(outbox, outbox.c.ticket_id == lines.c.ticket_id)
@@ -292,7 +326,7 @@ def desk_statuses(store: Store) -> list[DeskStatus]:
     return statuses
 
 
-def _line(row: Row[Any]) -> LineRow:
+def line_row(row: Row[Any]) -> LineRow:
     return LineRow(
         ticket_id=row.ticket_id,
         conversation_id=row.conversation_id,

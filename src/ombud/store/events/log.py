@@ -1,12 +1,13 @@
-"""The log of a conversation: appended in one transaction with what follows from it, read by place.
+"""The event log of a conversation: appended in one transaction with its consequences, read by
+place.
 
-Whoever appends holds the conversation's row of `session` for the length of the transaction, so that
-places have no gap and a decision sees what it is about.
+An append locks the conversation's row of `session` for its transaction, so that places have no gaps
+and a decision sees the current state.
 """
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -25,27 +26,30 @@ from ombud.store.tables import session as sessions
 from ombud.types import Event, Happening, Message, NewEvent, Person, Session
 
 LONGEST_MESSAGE = 20_000
-"""Characters of one message, and of anything else that people write into an event."""
+"""Characters of one message, and of any other text that people write into an event."""
 _HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
 
 Decide = Callable[[Session], Sequence[NewEvent]]
-"""What happens next, as the conversation stands. Raises where nothing may."""
+"""Returns the events that follow from a session. Raises if it allows none."""
 
 
 class Appended(NamedTuple):
+    """The result of an append."""
+
     events: tuple[Event, ...]
-    """Those that were appended; where a sender's UUID was there already, the event that has it."""
+    """The appended events; for a repeated key, the event that has it."""
     session: Session
     is_new: bool
 
 
 Then = Callable[[Connection, Appended], None]
-"""What else is written in the same transaction."""
+"""Writes more in the same transaction."""
 
 
-def new_conversation(store: Store, person: Person, owner: str = "") -> str:
-    """Begin a conversation; returns its id. owner: digest of the secret of whom it belongs to."""
-    identity = str(uuid.uuid4())
+def new_conversation(store: Store, person: Person, owner: str = "", identity: str = "") -> str:
+    """Begin a conversation and return its id. owner: digest of its owner's secret. identity: the
+    id, where two processes must not begin the same one; the second gets a StoreError."""
+    identity = identity or str(uuid.uuid4())
     row = {
         "id": identity,
         "person": person.model_dump(mode="json"),
@@ -55,7 +59,9 @@ def new_conversation(store: Store, person: Person, owner: str = "") -> str:
     session = Session(id=identity, asker=person)
     with store.write() as db:
         db.execute(insert(conversations).values(**row))
-        db.execute(insert(sessions).values(conversation_id=identity, owner=owner, **_row(session)))
+        db.execute(
+            insert(sessions).values(conversation_id=identity, owner=owner, **session_row(session))
+        )
         leave_unsealed(db, "conversation", [identity])
     seal_soon(store)
     return identity
@@ -64,10 +70,11 @@ def new_conversation(store: Store, person: Person, owner: str = "") -> str:
 def append_events(
     store: Store, conversation_id: str, decide: Decide, then: Then | None = None
 ) -> Appended:
-    """Append what `decide` says, in a transaction of its own.
+    """Append what `decide` returns, in a transaction of its own.
 
-    Raises NotFound for a conversation that is not there or was erased, IllegalTransition for what
-    it does not allow as it stands, and whatever `decide` and `then` raise: nothing is kept then.
+    Raises NotFound for a conversation that does not exist or was erased, IllegalTransition for an
+    event that its state does not allow, and whatever `decide` and `then` raise; nothing is stored
+    then.
     """
     with store.write() as db:
         appended = append_in(db, conversation_id, decide)
@@ -79,24 +86,25 @@ def append_events(
 
 
 def append_in(db: Connection, conversation_id: str, decide: Decide) -> Appended:
-    """The same inside a transaction of the caller's, who calls `seal_soon` after it."""
-    session = _lock(db, conversation_id)
-    wanted = list(decide(session))
-    known = _known(db, conversation_id, wanted)
-    if known is not None:
-        return Appended((known,), session, is_new=False)
+    """Append within the caller's transaction; the caller calls `seal_soon` after it."""
+    session = lock_session(db, conversation_id)
+    new_events = list(decide(session))
+    repeated = find_repeated(db, conversation_id, new_events)
+    if repeated is not None:
+        return Appended((repeated,), session, is_new=False)
     appended: list[Event] = []
     rows: list[dict[str, Any]] = []
     before: list[Session] = []
-    for new in wanted:
-        event = _placed(session, new)
+    for new in new_events:
+        event = place_event(session, new)
         before.append(session)
         session = advance(session, event)
         appended.append(event)
-        rows.append(_event_row(event, new.what))
+        rows.append(event_row(event, new.what))
     if appended:
         db.execute(insert(events), rows)
-        _keep(db, session)
+        own_row = update(sessions).where(sessions.c.conversation_id == session.id)
+        db.execute(own_row.values(**session_row(session)))
         for earlier, event in zip(before, appended, strict=True):
             relay(db, earlier, event)
         leave_unsealed(db, "event", [event.id for event in appended])
@@ -104,55 +112,70 @@ def append_in(db: Connection, conversation_id: str, decide: Decide) -> Appended:
 
 
 def read_session(store: Store, conversation_id: str) -> Session:
-    """Raises NotFound, also for a conversation that was erased."""
+    """Return the state of a conversation. Raises NotFound, also if it was erased."""
     with store.read() as db:
-        return _session(db, conversation_id)
+        return select_session(db, conversation_id)
 
 
 def owner_of(store: Store, conversation_id: str) -> str:
-    """Digest of the secret of whom it belongs to; empty = nobody but this machine's operator.
-    Raises NotFound."""
+    """Return the digest of the owner's secret; empty if only the operator of this machine has
+    access. Raises NotFound."""
     query = select(sessions.c.owner).where(sessions.c.conversation_id == conversation_id)
     with store.read() as db:
-        found = db.execute(query).scalar()
-    if found is None:
-        raise _missing(conversation_id)
-    return str(found)
+        owner = db.execute(query).scalar()
+    if owner is None:
+        raise no_conversation(conversation_id)
+    return str(owner)
 
 
 class OwnConversation(NamedTuple):
+    """A conversation in its owner's list."""
+
     session: Session
     title: str
-    """As its owner has named it; empty where nobody did."""
+    """Title given by its owner; empty if there is none."""
+    pinned: bool
 
 
 def conversations_of(
     store: Store, owner: str, words: str = "", most: int = 500
 ) -> list[OwnConversation]:
-    """The conversations of an owner, the newest first; with words, those whose name or messages
-    hold them, in either case of letters."""
+    """Return an owner's conversations, newest first; with words, only those whose title or messages
+    contain them, ignoring case."""
     query = (
-        select(sessions.c.session, sessions.c.title)
+        select(sessions.c.session, sessions.c.title, sessions.c.pinned)
         .join(conversations, conversations.c.id == sessions.c.conversation_id)
         .where(sessions.c.owner == owner, conversations.c.erased.is_(None))
         .order_by(conversations.c.at.desc())
         .limit(most)
     )
     if words.strip():
-        # As it stands inside JSON.
+        # Escaped as in the stored JSON.
         inside = json.dumps(words.strip(), ensure_ascii=False)[1:-1]
-        said = select(events.c.conversation_id).where(
-            events.c.content.icontains(inside, autoescape=True)
+        mentioned = select(events.c.conversation_id).where(
+            events.c.kind.in_(["message", "answer"]),  # never the notes of advisors
+            events.c.content.icontains(inside, autoescape=True),
         )
         named = sessions.c.title.icontains(words.strip(), autoescape=True)
-        query = query.where(named | sessions.c.conversation_id.in_(said))
+        query = query.where(named | sessions.c.conversation_id.in_(mentioned))
     with store.read() as db:
         rows = db.execute(query).all()
-    return [OwnConversation(Session.model_validate_json(row.session), row.title) for row in rows]
+    found: list[OwnConversation] = []
+    for row in rows:
+        session = Session.model_validate_json(row.session)
+        found.append(OwnConversation(session, row.title, row.pinned))
+    return found
 
 
-def rename_conversation(store: Store, conversation_id: str, title: str) -> None:
-    _set(store, conversation_id, title=title)
+def label_conversation(
+    store: Store, conversation_id: str, title: str | None = None, *, pinned: bool | None = None
+) -> None:
+    """Change the title of a conversation in its owner's list, and whether it is pinned there; what
+    is None stays."""
+    changes = {"title": title, "pinned": pinned}
+    values = {name: value for name, value in changes.items() if value is not None}
+    if values:
+        update_session_row(store, conversation_id, **values)
 
 
 def read_title(store: Store, conversation_id: str) -> str:
@@ -162,27 +185,41 @@ def read_title(store: Store, conversation_id: str) -> str:
 
 
 def disown_conversation(store: Store, conversation_id: str) -> None:
-    """Nobody's any more but the operator's: its owner neither lists nor reads it."""
-    _set(store, conversation_id, owner="", title="")
+    """Remove a conversation from its owner's list; from then on only the operator can read it."""
+    update_session_row(store, conversation_id, owner="", title="", pinned=False)
 
 
-def _set(store: Store, conversation_id: str, **values: str) -> None:
+def update_session_row(store: Store, conversation_id: str, **values: str | bool) -> None:
     row = update(sessions).where(sessions.c.conversation_id == conversation_id)
     with store.write() as db:
         db.execute(row.values(**values))
 
 
 def list_sessions(store: Store, states: Iterable[str]) -> list[Session]:
-    """Conversations in one of these states, whoever they belong to."""
+    """Return the conversations in one of these states, whoever owns them."""
     query = select(sessions.c.session).where(sessions.c.state.in_(list(states)))
     with store.read() as db:
         return list(map(Session.model_validate_json, db.execute(query).scalars()))
 
 
+def channel_sessions(
+    store: Store, channel: str, conversations_among: Collection[str] | None = None
+) -> list[Session]:
+    """Return the conversations whose employee writes in a channel. conversations_among: only those
+    of these ids."""
+    # The state is stored as compact JSON; what merely looks alike is dropped below.
+    query = select(sessions.c.session).where(sessions.c.session.contains(f'"channel":"{channel}"'))
+    if conversations_among is not None:
+        query = query.where(sessions.c.conversation_id.in_(list(conversations_among)))
+    with store.read() as db:
+        rows = list(map(Session.model_validate_json, db.execute(query).scalars()))
+    return [one for one in rows if one.channel == channel]
+
+
 def read_events(
     store: Store, conversation_id: str, after: int = 0, most: int | None = None
 ) -> list[Event]:
-    """The events after a place, in order. Raises NotFound."""
+    """Return the events after a place, in order. Raises NotFound."""
     query = (
         select(events)
         .where(events.c.conversation_id == conversation_id, events.c.place > after)
@@ -190,7 +227,7 @@ def read_events(
         .limit(most)
     )
     with store.read() as db:
-        _session(db, conversation_id)
+        select_session(db, conversation_id)
         rows = db.execute(query).all()
     return list(map(event_of, rows))
 
@@ -201,12 +238,16 @@ def find_event(store: Store, identity: str) -> Event | None:
     return event_of(row) if row else None
 
 
-def last_messages(store: Store, conversation_id: str, turns: int | None = None) -> list[Message]:
-    """What was said in a conversation, oldest first; of its last `turns` turns when given, each
-    with what the employee asked first.
+def has_key(store: Store, conversation_ids: Collection[str], key: str) -> bool:
+    """Tell whether one of the conversations has an event of this key."""
+    same = events.c.conversation_id.in_(list(conversation_ids)) & (events.c.key == key)
+    with store.read() as db:
+        return db.execute(select(events.c.id).where(same).limit(1)).first() is not None
 
-    Raises NotFound for an unknown conversation, and for one that was erased.
-    """
+
+def last_messages(store: Store, conversation_id: str, turns: int | None = None) -> list[Message]:
+    """Return the messages of a conversation, oldest first; or those of its last `turns` turns, each
+    beginning with the employee's message. Raises NotFound for an unknown or erased conversation."""
     query = (
         select(events)
         .where(
@@ -219,7 +260,7 @@ def last_messages(store: Store, conversation_id: str, turns: int | None = None) 
     if turns is not None:
         query = query.limit(2 * turns)
     with store.read() as db:
-        _session(db, conversation_id)
+        select_session(db, conversation_id)
         rows = db.execute(query).all()
     messages: list[Message] = []
     for row in reversed(rows):
@@ -242,13 +283,13 @@ def event_of(row: Row[Any]) -> Event:
     )
 
 
-def _lock(db: Connection, conversation_id: str) -> Session:
+def lock_session(db: Connection, conversation_id: str) -> Session:
     query = select(sessions.c.session).where(sessions.c.conversation_id == conversation_id)
     db.execute(query.with_for_update()).first()
-    return _session(db, conversation_id)
+    return select_session(db, conversation_id)
 
 
-def _session(db: Connection, conversation_id: str) -> Session:
+def select_session(db: Connection, conversation_id: str) -> Session:
     query = (
         select(sessions.c.session, conversations.c.erased)
         .join(conversations, conversations.c.id == sessions.c.conversation_id)
@@ -256,19 +297,21 @@ def _session(db: Connection, conversation_id: str) -> Session:
     )
     row = db.execute(query).first()
     if row is None:
-        raise _missing(conversation_id)
+        raise no_conversation(conversation_id)
     if row.erased is not None:
         raise NotFound(f"The conversation `{conversation_id}` was erased.", hint="Start a new one.")
     return Session.model_validate_json(row.session)
 
 
-def _missing(conversation_id: str) -> NotFound:
+def no_conversation(conversation_id: str) -> NotFound:
     return NotFound(f"There is no conversation `{conversation_id}`.", hint="Start a new one.")
 
 
-def _known(db: Connection, conversation_id: str, wanted: Iterable[NewEvent]) -> Event | None:
-    """The event that the sender has sent before; None where it is new."""
-    keys = [new.key for new in wanted if new.key]
+def find_repeated(
+    db: Connection, conversation_id: str, new_events: Iterable[NewEvent]
+) -> Event | None:
+    """Return the event that was already stored under one of the keys; None if all are new."""
+    keys = [new.key for new in new_events if new.key]
     if not keys:
         return None
     same = select(events).where(
@@ -279,7 +322,7 @@ def _known(db: Connection, conversation_id: str, wanted: Iterable[NewEvent]) -> 
     return event_of(row) if row else None
 
 
-def _placed(session: Session, new: NewEvent) -> Event:
+def place_event(session: Session, new: NewEvent) -> Event:
     return Event(
         id=str(uuid.uuid4()),
         conversation_id=session.id,
@@ -291,7 +334,7 @@ def _placed(session: Session, new: NewEvent) -> Event:
     )
 
 
-def _event_row(event: Event, what: Happening) -> dict[str, Any]:
+def event_row(event: Event, what: Happening) -> dict[str, Any]:
     content = what.model_dump_json().replace("\\u0000", "")
     if len(content) > 4 * LONGEST_MESSAGE:
         raise BadRequest(
@@ -310,12 +353,7 @@ def _event_row(event: Event, what: Happening) -> dict[str, Any]:
     }
 
 
-def _keep(db: Connection, session: Session) -> None:
-    own_row = update(sessions).where(sessions.c.conversation_id == session.id)
-    db.execute(own_row.values(**_row(session)))
-
-
-def _row(session: Session) -> dict[str, Any]:
+def session_row(session: Session) -> dict[str, Any]:
     return {
         "state": session.state,
         "desk": session.desk,

@@ -1,4 +1,4 @@
-"""Who is at our own desk, and how long people have waited there."""
+"""Which advisors are at our own desk, and how long people have waited there."""
 
 from sqlalchemy import select, text
 
@@ -10,13 +10,13 @@ from ombud.store.tables import presence
 from ombud.types import HandedOver, Joined
 
 HERE = 60.0
-"""Seconds after which an advisor whose page has said nothing counts as gone."""
+"""Seconds without a signal from an advisor's page after which the advisor counts as gone."""
 _SEEN = text(
     "INSERT INTO presence (advisor_id, seen, away) VALUES (:advisor, :seen, :away) "
     "ON CONFLICT (advisor_id) DO UPDATE SET seen = excluded.seen, away = excluded.away"
 )
 _LAST = 400
-"""Events among which the last waits are looked for."""
+"""Number of recent events searched for waits."""
 
 
 def note_presence(store: Store, advisor_id: str, *, away: bool = False) -> None:
@@ -26,7 +26,7 @@ def note_presence(store: Store, advisor_id: str, *, away: bool = False) -> None:
 
 
 def present_advisors(store: Store) -> set[str]:
-    """Ids of those whose page is open and who are not away."""
+    """Return the ids of advisors whose page is open and who are not away."""
     with store.read() as db:
         since = seconds_now(db) - HERE
         query = select(presence.c.advisor_id).where(presence.c.seen > since, ~presence.c.away)
@@ -34,7 +34,7 @@ def present_advisors(store: Store) -> set[str]:
 
 
 def recent_waits(store: Store) -> list[float]:
-    """Seconds between a hand-over and its advisor's coming, of the last ones."""
+    """Return the seconds between a handoff and its advisor's arrival, for the latest ones."""
     query = (
         select(events)
         .where(events.c.kind.in_(["handoff", "joined"]), events.c.content != "")
@@ -43,12 +43,12 @@ def recent_waits(store: Store) -> list[float]:
     )
     with store.read() as db:
         rows = db.execute(query).all()
-    asked: dict[str, float] = {}
+    waiting_since: dict[str, float] = {}
     waits: list[float] = []
     for row in reversed(rows):
         event = event_of(row)
         if isinstance(event.what, HandedOver):
-            asked[event.conversation_id] = event.at.timestamp()
-        elif isinstance(event.what, Joined) and event.conversation_id in asked:
-            waits.append(event.at.timestamp() - asked.pop(event.conversation_id))
+            waiting_since[event.conversation_id] = event.at.timestamp()
+        elif isinstance(event.what, Joined) and event.conversation_id in waiting_since:
+            waits.append(event.at.timestamp() - waiting_since.pop(event.conversation_id))
     return waits[-20:]

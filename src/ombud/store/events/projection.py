@@ -1,9 +1,9 @@
-"""A conversation as it stands: its events, one after another.
+"""Projects the state of a conversation from its events.
 
     bot -> queued -> live -> returned -> queued …        any of them -> closed
 
-While it is queued the bot still answers, while it is live the bot is silent. What is not allowed as
-a conversation stands is an error, wherever it comes from.
+The bot answers while a conversation is queued and is silent while it is live. Events that a state
+does not allow are errors, wherever they come from.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +22,7 @@ from ombud.types import (
     Interrupted,
     Joined,
     Left,
+    Noted,
     Notified,
     OutOfHours,
     Queued,
@@ -48,32 +49,32 @@ Changes = dict[str, Any]
 _NOBODY: Changes = {"advisor": "", "advisor_id": "", "position": None, "wait_seconds": None}
 
 
-class _Rule(NamedTuple):
+class EventRule(NamedTuple):
     allowed: frozenset[SessionState]
     change: Callable[[Session, Any, datetime], Changes]
-    """What of the session is another afterwards."""
+    """Returns the fields of the session that change."""
 
 
 def advance(session: Session, event: Event) -> Session:
-    """The session after this event. Raises IllegalTransition."""
+    """Return the session after this event. Raises IllegalTransition."""
     changes: Changes = {"last": event.place}
     if event.what is not None:
         rule = _RULES[type(event.what)]
-        _check(session, event, rule)
+        check_allowed(session, event, rule)
         changes |= rule.change(session, event.what, event.at)
     return session.model_copy(update=changes)
 
 
 def project(session: Session, events: Iterable[Event]) -> Session:
-    """The session after all of these."""
+    """Return the session after all these events."""
     for event in events:
         session = advance(session, event)
     return session
 
 
-def _check(session: Session, event: Event, rule: _Rule) -> None:
+def check_allowed(session: Session, event: Event, rule: EventRule) -> None:
     allowed = rule.allowed
-    # Only whoever takes part may speak. What an advisor sent before the end may come after it.
+    # Only participants may write, but an advisor's message may arrive after the end.
     if isinstance(event.what, Said) and event.by == "advisor":
         allowed = LIVE | RETURNED
     if session.state in allowed:
@@ -85,22 +86,22 @@ def _check(session: Session, event: Event, rule: _Rule) -> None:
     )
 
 
-def _same(session: Session, what: Any, at: datetime) -> Changes:
+def no_change(session: Session, what: Any, at: datetime) -> Changes:
     del session, what, at
     return {}
 
 
-def _begin_answer(session: Session, what: Answering, at: datetime) -> Changes:
+def begin_answer(session: Session, what: Answering, at: datetime) -> Changes:
     del session, at
     return {"answering": what.owner, "answering_fence": what.fence}
 
 
-def _end_answer(session: Session, what: Any, at: datetime) -> Changes:
+def end_answer(session: Session, what: Any, at: datetime) -> Changes:
     del session, what, at
     return {"answering": "", "answering_fence": 0}
 
 
-def _hand_over(session: Session, what: HandedOver, at: datetime) -> Changes:
+def hand_over(session: Session, what: HandedOver, at: datetime) -> Changes:
     del session
     return {
         **_NOBODY,
@@ -116,16 +117,16 @@ def _hand_over(session: Session, what: HandedOver, at: datetime) -> Changes:
     }
 
 
-def _wait(session: Session, what: Queued, at: datetime) -> Changes:
+def update_queue(session: Session, what: Queued, at: datetime) -> Changes:
     del at
-    if session.state == "live":  # said late
+    if session.state == "live":  # reported late
         return {}
     return {"position": what.position, "wait_seconds": what.seconds}
 
 
-def _join(session: Session, what: Joined, at: datetime) -> Changes:
+def join(session: Session, what: Joined, at: datetime) -> Changes:
     del session, at
-    # An answer that is still being written comes too late: from here on the bot is silent.
+    # Drops an answer that is still being written: the bot is silent from here on.
     return {
         **_NOBODY,
         "state": "live",
@@ -136,12 +137,12 @@ def _join(session: Session, what: Joined, at: datetime) -> Changes:
     }
 
 
-def _leave(session: Session, what: Left, at: datetime) -> Changes:
+def leave(session: Session, what: Left, at: datetime) -> Changes:
     del what, at
     return {} if session.state == "queued" else dict(_NOBODY, state="queued")
 
 
-def _transfer(session: Session, what: Transferred, at: datetime) -> Changes:
+def transfer(session: Session, what: Transferred, at: datetime) -> Changes:
     changes: Changes = {**_NOBODY, "state": "queued", "since": at, "has_warned": False}
     changes["has_notified"] = False
     changes["wanted"] = what.advisor_id
@@ -149,39 +150,47 @@ def _transfer(session: Session, what: Transferred, at: datetime) -> Changes:
     return changes
 
 
-def _end(session: Session, what: Ended, at: datetime) -> Changes:
+def end_handoff(session: Session, what: Ended, at: datetime) -> Changes:
     del what, at
-    return {**_NOBODY, **_leave_desk(session), "state": "returned", "wanted": ""}
+    return {**_NOBODY, **leave_desk(session), "state": "returned", "wanted": ""}
 
 
-def _close(session: Session, what: Closed, at: datetime) -> Changes:
+def close(session: Session, what: Closed, at: datetime) -> Changes:
     del what, at
-    return {**_NOBODY, **_leave_desk(session), "state": "closed"}
+    return {**_NOBODY, **leave_desk(session), "state": "closed"}
 
 
-def _leave_desk(session: Session) -> Changes:
-    """Forget the ticket and let the desk see up to this event: what follows is private."""
+def leave_desk(session: Session) -> Changes:
+    """Forget the ticket; later events are private from the desk."""
     if not session.is_handed_over:
         return {}
     return {"ticket_id": "", "desk_until": session.last + 1}
 
 
-def _warn(session: Session, what: Unclaimed, at: datetime) -> Changes:
+def warn_unclaimed(session: Session, what: Unclaimed, at: datetime) -> Changes:
     del session, what, at
     return {"has_warned": True}
 
 
-def _notify(session: Session, what: Notified, at: datetime) -> Changes:
+def notify(session: Session, what: Notified, at: datetime) -> Changes:
     del session, what, at
     return {"has_notified": True}
 
 
-def _reach(session: Session, what: Reached, at: datetime) -> Changes:
+def reach(session: Session, what: Reached, at: datetime) -> Changes:
     del session, at
     return {"channel": what.channel, "address": what.address}
 
 
-def _relay(session: Session, what: Relayed, at: datetime) -> Changes:
+def label(session: Session, what: Noted, at: datetime) -> Changes:
+    del at
+    return {
+        "tags": session.tags if what.tags is None else what.tags,
+        "urgent": session.urgent if what.urgent is None else what.urgent,
+    }
+
+
+def relay(session: Session, what: Relayed, at: datetime) -> Changes:
     del at
     return {"relayed": max(session.relayed, what.place)}
 
@@ -200,23 +209,24 @@ _HINTS: Mapping[SessionState, str] = {
     "returned": "Hand it over once more.",
     "closed": "Start a new one.",
 }
-_RULES: Mapping[type, _Rule] = {
-    Said: _Rule(OPEN, _same),
-    Answering: _Rule(ANSWERING, _begin_answer),
-    Interrupted: _Rule(OPEN, _end_answer),
-    Answered: _Rule(ANSWERING, _end_answer),
-    HandedOver: _Rule(BOT, _hand_over),
-    Queued: _Rule(HANDED, _wait),
-    Joined: _Rule(HANDED, _join),
-    Left: _Rule(HANDED, _leave),
-    Transferred: _Rule(HANDED, _transfer),
-    Ended: _Rule(HANDED, _end),
-    Closed: _Rule(OPEN, _close),
-    Seen: _Rule(ANY, _same),
-    Unclaimed: _Rule(WAITING, _warn),
-    Notified: _Rule(HANDED, _notify),
-    OutOfHours: _Rule(HANDED, _same),
-    Delivered: _Rule(ANY, _same),
-    Reached: _Rule(OPEN, _reach),
-    Relayed: _Rule(ANY, _relay),
+_RULES: Mapping[type, EventRule] = {
+    Said: EventRule(OPEN, no_change),
+    Answering: EventRule(ANSWERING, begin_answer),
+    Interrupted: EventRule(OPEN, end_answer),
+    Answered: EventRule(ANSWERING, end_answer),
+    HandedOver: EventRule(BOT, hand_over),
+    Queued: EventRule(HANDED, update_queue),
+    Joined: EventRule(HANDED, join),
+    Left: EventRule(HANDED, leave),
+    Transferred: EventRule(HANDED, transfer),
+    Ended: EventRule(HANDED, end_handoff),
+    Closed: EventRule(OPEN, close),
+    Noted: EventRule(ANY, label),
+    Seen: EventRule(ANY, no_change),
+    Unclaimed: EventRule(WAITING, warn_unclaimed),
+    Notified: EventRule(HANDED, notify),
+    OutOfHours: EventRule(HANDED, no_change),
+    Delivered: EventRule(ANY, no_change),
+    Reached: EventRule(OPEN, reach),
+    Relayed: EventRule(ANY, relay),
 }

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from ombud.text.analysis import fold
 from ombud.text.days.spans import (
     Calendar,
     Period,
+    in_the_past,
     month_end,
     moved,
     unit_period,
@@ -36,6 +37,8 @@ DAY_OFFSETS = {
 }
 SHIFTS = {"before_last": -2, "last": -1, "this": 0, "next": 1}
 MONTHS_OF_PART = {"quarter": 3, "half": 6}
+NEAR = 6
+"""Words between "I joined" and its date."""
 RANGE_ENDS = ("to", "until", "in")
 """Roles of the word between both ends of a range, such as "bis zum" or "au"."""
 NUMERIC_DATE = re.compile(
@@ -69,9 +72,36 @@ def find_period(text: str, on: Calendar, language: str = "en") -> Period | None:
     order = dict.fromkeys((language, *LANGUAGES))
     for code in order:
         if code in LANGUAGES:
-            period = _Reader(text, code, on).find()
-            if period:
+            reader = _Reader(text, code, on)
+            period = reader.find()
+            if period or reader.first_day:
                 return period
+    return None
+
+
+def find_first_day(text: str, on: Calendar, language: str = "en") -> Period | None:
+    """Return the days on which somebody may have begun to work, as they say: "I joined in March",
+    "I have worked here for less than 7 years"; None where they do not say so."""
+    for code in dict.fromkeys((language, *LANGUAGES)):
+        first_day = _Reader(text, code, on).first_day if code in LANGUAGES else None
+        if first_day:
+            return first_day.period
+    return None
+
+
+def find_service(text: str, language: str = "en") -> tuple[int, str] | None:
+    """Return the length of service that a rule asks for, such as (7, "year") of "after 7 years";
+    None where it names none, or only an upper end."""
+    reader = _Reader(text, language if language in LANGUAGES else "en", Calendar(date.min))
+    for place in range(len(reader.tokens)):
+        unit, before = reader.role(place + 1), reader.role(place - 1)
+        if reader.role(place) != "number" or unit not in ("week", "month", "year"):
+            continue
+        around = {reader.role(place + further) for further in (-4, -3, -2, 2, 3, 4, 5)}
+        is_least = before == "after" and unit != "week"
+        is_of_service = not around.isdisjoint(("service", "began"))
+        if before not in ("less", "until", "to") and (is_least or is_of_service):
+            return reader.value(place), unit
     return None
 
 
@@ -87,11 +117,40 @@ class _Reader:
         self.is_past = any(token.role == "past" for token in self.tokens)
 
     def find(self) -> Period | None:
+        """Read the first expression that does not say when somebody began to work."""
+        first_day = self.first_day
         for place in range(len(self.tokens)):
-            bounded = self._bounded(place)
-            if bounded:
+            bounded = self.bounded(place)
+            if bounded and not (first_day and bounded.end == first_day.end):
                 return bounded.period
         return None
+
+    @cached_property
+    def first_day(self) -> _Match | None:
+        """Read the date or length of time nearest to words such as "I joined"; it lies behind."""
+        for at, token in enumerate(self.tokens):
+            if token.role == "began":
+                near = range(max(at - NEAR, 0), min(at + NEAR, len(self.tokens)))
+                for place in sorted(near, key=lambda other: abs(other - at)):
+                    day = place + 1 if self.role(place) == "since" else place
+                    match = self.length(place) or self.bounded(day)
+                    if match:
+                        return match._replace(period=in_the_past(match.period, self.on.today))
+        return None
+
+    def length(self, place: int) -> _Match | None:
+        """Match "2 years", "less than 7 years" or "26 weeks or more" as the days that long ago."""
+        unit = self.role(place + 1)
+        if self.role(place) != "number" or unit not in UNITS:
+            return None
+        today, count = self.on.today, self.value(place)
+        end = place + (3 if self.role(place + 2) == "ago" else 2)
+        latest = moved(today, unit, -count)
+        if self.role(place - 1) == "less":
+            return _Match(Period(latest + timedelta(days=1), today), end)
+        if "more" in (self.role(place - 1), self.role(place + 2)):
+            return _Match(Period(None, latest), end)
+        return _Match(Period(moved(today, unit, -count - 1) + timedelta(days=1), latest), end)
 
     def role(self, place: int) -> str:
         return self.tokens[place].role if 0 <= place < len(self.tokens) else ""
@@ -99,34 +158,34 @@ class _Reader:
     def value(self, place: int) -> Any:
         return self.tokens[place].value
 
-    def _bounded(self, place: int) -> _Match | None:
+    def bounded(self, place: int) -> _Match | None:
         """Read an expression together with the preposition before it."""
         today = self.on.today
         role = self.role(place)
         if role in ("from", "between"):
-            match = self._range(self._skip(place + 1))
+            match = self.range(self.skip(place + 1))
             if match:
                 return match
         if role in ("since", "from", "until", "before", "after"):
-            match = self._expression(self._skip(place + 1), has_preposition=True)
+            match = self.expression(self.skip(place + 1), has_preposition=True)
             if match:
                 return _Match(with_preposition(role, match.period, today), match.end)
         if role == "in":
-            after = self._skip(place)
-            match = self._expression(after, has_preposition=True)
+            after = self.skip(place)
+            match = self.expression(after, has_preposition=True)
             if match:
                 return match
-        return self._expression(place, has_preposition=False)
+        return self.expression(place, has_preposition=False)
 
-    def _range(self, place: int) -> _Match | None:
-        """ "between 15 February and 2 March 2027", "vom 8. bis zum 19. Februar"."""
-        first = self._expression(place, has_preposition=True)
+    def range(self, place: int) -> _Match | None:
+        """Match "between 15 February and 2 March 2027" or "vom 8. bis zum 19. Februar"."""
+        first = self.expression(place, has_preposition=True)
         if first is None and self.role(place) != "number":
             return None
         middle = first.end if first else place + 1
         if self.role(middle) not in RANGE_ENDS:
             return None
-        last = self._expression(self._skip(middle + 1), has_preposition=True)
+        last = self.expression(self.skip(middle + 1), has_preposition=True)
         if last is None or last.period.end is None:
             return None
         end = last.period.end
@@ -138,55 +197,55 @@ class _Reader:
             start = moved(start, "year", end.year - start.year)
         return _Match(Period(start, end), last.end)
 
-    def _skip(self, place: int) -> int:
+    def skip(self, place: int) -> int:
         """Return the place behind prepositions and articles."""
         while self.role(place) == "in":
             place += 1
         return place
 
-    def _expression(self, place: int, *, has_preposition: bool) -> _Match | None:
+    def expression(self, place: int, *, has_preposition: bool) -> _Match | None:
         readers: Sequence[Callable[[int], _Match | None]] = (
-            self._edge,
-            self._numeric,
-            self._offset_day,
-            self._in_units,
-            self._ago,
-            self._day_of_month,
-            self._shifted,
-            self._part_of_year,
+            self.edge,
+            self.numeric,
+            self.offset_day,
+            self.in_units,
+            self.ago,
+            self.day_of_month,
+            self.shifted,
+            self.part_of_year,
         )
         for read in readers:
             match = read(place)
             if match:
                 return match
-        return self._month_or_year(place, has_preposition=has_preposition)
+        return self.month_or_year(place, has_preposition=has_preposition)
 
-    def _edge(self, place: int) -> _Match | None:
-        """ "the end of the year", "début janvier"."""
+    def edge(self, place: int) -> _Match | None:
+        """Match "the end of the year" or "début janvier"."""
         role = self.role(place)
         if role not in ("end", "start"):
             return None
-        match = self._expression(self._skip(place + 1), has_preposition=True)
+        match = self.expression(self.skip(place + 1), has_preposition=True)
         if match is None:
-            match = self._bare_unit(self._skip(place + 1))
+            match = self.bare_unit(self.skip(place + 1))
         if match is None:
             return None
         day = match.period.end if role == "end" else match.period.start
         return _Match(Period(day, day), match.end)
 
-    def _bare_unit(self, place: int) -> _Match | None:
+    def bare_unit(self, place: int) -> _Match | None:
         role = self.role(place)
         if role not in ("month", "quarter", "year", "leave_year", "fiscal_year"):
             return None
         return _Match(unit_period(role, 0, self.on), place + 1)
 
-    def _numeric(self, place: int) -> _Match | None:
+    def numeric(self, place: int) -> _Match | None:
         if self.role(place) != "date":
             return None
         day = self.value(place)
         return _Match(Period(day, day), place + 1)
 
-    def _offset_day(self, place: int) -> _Match | None:
+    def offset_day(self, place: int) -> _Match | None:
         role = self.role(place)
         if role in DAY_OFFSETS:
             day = self.on.today + timedelta(days=DAY_OFFSETS[role])
@@ -194,19 +253,19 @@ class _Reader:
         if role == "named_day":
             month, number = self.value(place)
             end = place + 1
-            year = self._year_at(end)
+            year = self.year_at(end)
             if year:
                 end += 1
-            named = self._in_likely_year(month, number, year)
+            named = self.in_likely_year(month, number, year)
             return _Match(Period(named, named), end)
         return None
 
-    def _in_units(self, place: int) -> _Match | None:
-        """ "in two weeks", "il y a deux semaines"."""
-        sign = self._direction(place)
+    def in_units(self, place: int) -> _Match | None:
+        """Match "in two weeks" or "il y a deux semaines"."""
+        sign = self.direction(place)
         count_place = place + 1
         if not sign:
-            sign = self._direction(place - 1)
+            sign = self.direction(place - 1)
             count_place = place
         if not sign:
             return None
@@ -217,7 +276,7 @@ class _Reader:
         day = moved(self.on.today, self.role(count_place + 1), sign * self.value(count_place))
         return _Match(Period(day, day), count_place + 2)
 
-    def _direction(self, place: int) -> int:
+    def direction(self, place: int) -> int:
         """Return 1 for a word such as "in" (two weeks), -1 for "il y a", 0 for any other."""
         if not 0 <= place < len(self.tokens):
             return 0
@@ -226,36 +285,36 @@ class _Reader:
             return -1
         return int(token.words in self.ahead_words)
 
-    def _ago(self, place: int) -> _Match | None:
+    def ago(self, place: int) -> _Match | None:
         is_ago = self.role(place) == "number" and self.role(place + 2) == "ago"
         if not is_ago or self.role(place + 1) not in UNITS:
             return None
         day = moved(self.on.today, self.role(place + 1), -self.value(place))
         return _Match(Period(day, day), place + 3)
 
-    def _day_of_month(self, place: int) -> _Match | None:
-        """ "24 December", "1. Januar 2027", "March 3rd"."""
-        number_place, month_place = place, self._skip(place + 1)
+    def day_of_month(self, place: int) -> _Match | None:
+        """Match "24 December", "1. Januar 2027" or "March 3rd"."""
+        number_place, month_place = place, self.skip(place + 1)
         if self.role(place) == "month_name":
             number_place, month_place = place + 1, place
-            if number_place < len(self.tokens) and self._year_at(number_place):
+            if number_place < len(self.tokens) and self.year_at(number_place):
                 return None
         if self.role(number_place) != "number" or self.role(month_place) != "month_name":
             return None
         end = max(number_place, month_place) + 1
-        year_place = self._skip(end)
-        year = self._year_at(year_place)
+        year_place = self.skip(end)
+        year = self.year_at(year_place)
         if year:
             end = year_place + 1
-        day = self._in_likely_year(self.value(month_place), self.value(number_place), year)
+        day = self.in_likely_year(self.value(month_place), self.value(number_place), year)
         return _Match(Period(day, day), end) if day else None
 
-    def _shifted(self, place: int) -> _Match | None:
-        """ "next year", "l'année prochaine", "last March", "this Friday"."""
+    def shifted(self, place: int) -> _Match | None:
+        """Match "next year", "l'année prochaine", "last March" or "this Friday"."""
         for shift_place, name_place in ((place, place + 1), (place + 1, place)):
             shift = SHIFTS.get(self.role(shift_place))
             role = self.role(name_place)
-            if shift is None or not role or not self._may_follow(shift_place, name_place):
+            if shift is None or not role or not self.may_follow(shift_place, name_place):
                 continue
             end = max(shift_place, name_place) + 1
             if role in UNITS and role != "day":
@@ -264,20 +323,20 @@ class _Reader:
                 day = weekday_near(self.value(name_place), shift, self.on.today)
                 return _Match(Period(day, day), end)
             if role == "month_name":
-                return _Match(self._shifted_month(self.value(name_place), shift), end)
+                return _Match(self.shifted_month(self.value(name_place), shift), end)
         if self.role(place) == "weekday" and self.role(place - 1) == "in":
             day = weekday_near(self.value(place), 0, self.on.today)
             return _Match(Period(day, day), place + 1)
         return None
 
-    def _may_follow(self, shift_place: int, name_place: int) -> bool:
+    def may_follow(self, shift_place: int, name_place: int) -> bool:
         """Tell whether a shift may stand there: "l'année dernière", but never "march past"."""
         if shift_place < name_place or self.language in ("fr", "es"):
             return True
         return self.role(shift_place) == "before_last"
 
-    def _part_of_year(self, place: int) -> _Match | None:
-        """ "Q1", "im ersten Quartal 2026", "the first half of 2026"."""
+    def part_of_year(self, place: int) -> _Match | None:
+        """Match "Q1", "im ersten Quartal 2026" or "the first half of 2026"."""
         number = 0
         end = place + 1
         months = 3
@@ -289,19 +348,19 @@ class _Reader:
             end = place + 2
         if not number or number * months > 12:
             return None
-        year_place = self._skip(end)
-        year = self._year_at(year_place)
+        year_place = self.skip(end)
+        year = self.year_at(year_place)
         if year:
             end = year_place + 1
         first = date(year or self.on.today.year, months * (number - 1) + 1, 1)
         return _Match(Period(first, month_end(moved(first, "month", months - 1))), end)
 
-    def _month_or_year(self, place: int, *, has_preposition: bool) -> _Match | None:
+    def month_or_year(self, place: int, *, has_preposition: bool) -> _Match | None:
         if self.role(place) == "month_name":
             return self._month(place, has_preposition=has_preposition)
         is_unit = self.role(place) in YEAR_UNITS
-        year_place = self._skip(place + 1) if is_unit else place
-        year = self._year_at(year_place)
+        year_place = self.skip(place + 1) if is_unit else place
+        year = self.year_at(year_place)
         is_last = year_place == len(self.tokens) - 1 and self.role(place - 1) != "not_a_year"
         if not year or not (has_preposition or is_unit or is_last):
             return None
@@ -310,21 +369,22 @@ class _Reader:
         return _Match(year_period(year, first), year_place + 1)
 
     def _month(self, place: int, *, has_preposition: bool) -> _Match | None:
-        year_place = self._skip(place + 1)
-        year = self._year_at(year_place)
+        year_place = self.skip(place + 1)
+        year = self.year_at(year_place)
         if not (year or has_preposition):
             return None
         month = self.value(place)
-        first = date(year, month, 1) if year else self._likely_month(month)
+        first = date(year, month, 1) if year else self.likely_month(month)
         return _Match(Period(first, month_end(first)), year_place + 1 if year else place + 1)
 
-    def _year_at(self, place: int) -> int:
+    def year_at(self, place: int) -> int:
         """Return the year that a token says; 0 where it says none."""
-        if self.role(place) != "year_number" or self.role(place - 1) == "not_a_year":
+        is_count = self.role(place - 1) in ("not_a_year", "less", "more")
+        if self.role(place) != "year_number" or is_count:
             return 0
         return int(self.value(place))
 
-    def _in_likely_year(self, month: int, number: int, year: int) -> date | None:
+    def in_likely_year(self, month: int, number: int, year: int) -> date | None:
         """Return a day of the year that is given, else the nearest one in the direction asked."""
         today = self.on.today
         if year:
@@ -335,7 +395,7 @@ class _Reader:
             return max((day for day in days if day <= today), default=None)
         return min((day for day in days if day >= today), default=None)
 
-    def _likely_month(self, month: int) -> date:
+    def likely_month(self, month: int) -> date:
         """Return the first day of the month of that number in the direction that is asked about."""
         today = self.on.today
         is_back = self.is_past or any(token.role == "since" for token in self.tokens)
@@ -345,7 +405,7 @@ class _Reader:
             year = today.year if month >= today.month else today.year + 1
         return date(year, month, 1)
 
-    def _shifted_month(self, month: int, shift: int) -> Period:
+    def shifted_month(self, month: int, shift: int) -> Period:
         today = self.on.today
         year = today.year
         if shift < 0 and month >= today.month:
@@ -358,7 +418,7 @@ class _Reader:
 
 def _tokens(text: str, language: str) -> list[_Token]:
     """Return the words of a text with their roles; other words have the role "word"."""
-    folded = _fold_in_place(text)
+    folded = fold_in_place(text)
     numeric = {match.start(): match for match in NUMERIC_DATE.finditer(folded)}
     words = list(WORD.finditer(folded))
     plain = [match.group() for match in words]
@@ -367,7 +427,7 @@ def _tokens(text: str, language: str) -> list[_Token]:
     while place < len(words):
         start = words[place].start()
         written = numeric.get(start)
-        day = _numeric_day(written) if written else None
+        day = numeric_day(written) if written else None
         if written and day:
             tokens.append(_Token("date", day, written.group()))
             while place < len(words) and words[place].start() < written.end():
@@ -375,26 +435,26 @@ def _tokens(text: str, language: str) -> list[_Token]:
             continue
         length, (role, value) = next(_roles(language).at(plain, place), (1, ("", None)))
         if not role:
-            role, value = _number_role(plain[place])
+            role, value = number_role(plain[place])
         end = words[place + length - 1].end()
         tokens.append(_Token(role, value, folded[start:end]))
         place += length
     return tokens
 
 
-def _fold_in_place(text: str) -> str:
-    """Fold letters one by one, so that places stay those of the text."""
-    return "".join(fold(letter)[:1] or letter for letter in text)
+def fold_in_place(text: str) -> str:
+    """Fold letters one by one, so that offsets stay valid."""
+    return fold(text) if text.isascii() else "".join(fold(one)[:1] or one for one in text)
 
 
-def _numeric_day(written: re.Match[str]) -> date | None:
+def numeric_day(written: re.Match[str]) -> date | None:
     year = int(written["year"] or written["year2"])
     month = int(written["month"] or written["month2"])
     number = int(written["day"] or written["day2"])
     return valid_day(year, month, number)
 
 
-def _number_role(word: str) -> tuple[str, Any]:
+def number_role(word: str) -> tuple[str, Any]:
     if YEAR.fullmatch(word):
         return "year_number", int(word)
     quarter = QUARTER.fullmatch(word)
@@ -408,7 +468,7 @@ def _number_role(word: str) -> tuple[str, Any]:
 def _roles(language: str) -> Phrases[tuple[str, Any]]:
     phrases: list[tuple[str, tuple[str, Any]]] = []
     for role, words in _table()[language].items():
-        phrases += _of_role(role, words)
+        phrases += of_role(role, words)
     for other in _table().values():
         phrases += [(word, ("not_a_year", None)) for word in other["not_a_year"]]
     locale = Locale(language)
@@ -420,7 +480,7 @@ def _roles(language: str) -> Phrases[tuple[str, Any]]:
     return Phrases(phrases)
 
 
-def _of_role(role: str, words: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
+def of_role(role: str, words: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
     """Yield the phrases of one line of the table, each with its role and value."""
     if role == "days":
         for key, names in words.items():

@@ -86,6 +86,15 @@ def moved(day: date, unit: str, count: int) -> date:
     return date(year, month + 1, min(day.day, last))
 
 
+def in_the_past(period: Period, today: date) -> Period:
+    """Return a period that has begun: "May", said in November of somebody's first day, is the last
+    one."""
+    start, end = period
+    if start is None or start <= today:
+        return period
+    return Period(moved(start, "year", -1), moved(end, "year", -1) if end else None)
+
+
 def month_end(first: date) -> date:
     return first.replace(day=calendar.monthrange(first.year, first.month)[1])
 

@@ -5,7 +5,7 @@ The algorithm is that of Schwartz and Hearst, "A Simple Algorithm for Identifyin
 Definitions in Biomedical Text", Pacific Symposium on Biocomputing 2003: a short form in or before
 brackets, and the shortest words beside it in which its characters occur in order, the first one at
 the beginning of a word. Policies have more brackets that explain nothing than papers have, so its
-rules are stricter here (`_is_short`, `_is_long`, `_at_start`, `find_abbreviations`); and where the
+rules are stricter here (`is_short`, `is_long`, `at_start`, `find_abbreviations`); and where the
 initials of the last words are the short form, these words are taken: the shortest ones would make
 "to Travel Permit" of "Time to Travel Permit (TTP)"."""
 
@@ -46,11 +46,11 @@ sentence would make a long one with many brackets quadratic."""
 
 
 def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]:
-    """(abbreviation, expansion) pairs that `text` defines, in the order of their first definition,
-    each pair once.
+    """Return the (abbreviation, expansion) pairs that `text` defines, in order and without
+    repetition.
 
-    An abbreviation that the same text also writes in small letters as a word ("AID" and "aid") is
-    left out, for it would be found in every question that has the word."""
+    An abbreviation that the text also writes as a word in small letters ("AID" and "aid") is left
+    out, because every question with that word would match."""
     definitions: list[tuple[str, str]] = []
     for start, end in split_sentences(text, language):
         sentence = text[start:end]
@@ -71,7 +71,7 @@ def _definitions(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def _words_before(sentence: str, end: int) -> str:
-    """The whole words near enough to `end` to be an expansion."""
+    """Return the whole words near enough to `end` to be an expansion."""
     start = max(0, end - _LOOKED_BACK)
     before = sentence[start:end]
     if start and not sentence[start - 1].isspace():
@@ -80,53 +80,54 @@ def _words_before(sentence: str, end: int) -> str:
 
 
 def _definition(before: str, inside: str) -> tuple[str, str] | None:
-    """What a bracket defines with the words before it; None where it defines nothing."""
+    """Return what a bracket defines with the words before it; None if nothing."""
     beginning, *_ = re.split(r"[,;]\s", inside, maxsplit=1)
     inside = beginning.strip(_MARKS)
     *_, part_before = _EDGE.split(before.rstrip(_MARKS))
     words_before = part_before.split()
-    if _is_short(inside):
-        return _short_inside(inside, words_before)
+    if is_short(inside):
+        return short_inside(inside, words_before)
     if not words_before:
         return None
     short = words_before[-1].strip(_MARKS)
-    if not _is_short(short):
+    if not is_short(short):
         return None
-    return _long_inside(short, inside)
+    return long_inside(short, inside)
 
 
-def _short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None:
-    """ "Annual Cash Bonus (ACB)"."""
+def short_inside(short: str, words_before: list[str]) -> tuple[str, str] | None:
+    """Match "Annual Cash Bonus (ACB)"."""
     longest = _longest(short)
     words = " ".join(words_before[-longest:])
-    long = _by_initials(short, words) or _shortest(short, words)
-    if not long or not _is_long(short, long):
+    long = by_initials(short, words) or _shortest(short, words)
+    if not long or not is_long(short, long):
         return None
     return short, long
 
 
-def _long_inside(short: str, inside: str) -> tuple[str, str] | None:
-    """ "ACB (Annual Cash Bonus)": the whole bracket is the expansion, or none of it."""
+def long_inside(short: str, inside: str) -> tuple[str, str] | None:
+    """Match "ACB (Annual Cash Bonus)": the whole bracket is the expansion, or none of it."""
     words = inside
     parts = inside.split()
     if len(parts) > _longest(short):
         return None
     if len(parts) > 1 and parts[0].lower() in _OPENERS:
         words = " ".join(parts[1:])
-    is_whole = words in (_by_initials(short, words), _shortest(short, words))
-    if not is_whole or not _is_long(short, words):
+    is_whole = words in (by_initials(short, words), _shortest(short, words))
+    if not is_whole or not is_long(short, words):
         return None
     return short, words
 
 
 def _longest(short: str) -> int:
-    """Words of a long form, at most: min(|A| + 5, 2|A|) for the |A| characters of the short one."""
+    """Return the most words of a long form: min(|A| + 5, 2|A|) for |A| characters of the short
+    one."""
     return min(len(short) + 5, 2 * len(short))
 
 
-def _is_short(text: str) -> bool:
-    """Two to ten characters without a blank, at least two capitals or one beside a figure ("R&D",
-    "W2", "LoA")."""
+def is_short(text: str) -> bool:
+    """Tell whether a word can be an abbreviation: two to ten characters without a blank, at least
+    two capitals or one beside a digit ("R&D", "W2", "LoA")."""
     if not _SHORT.fullmatch(text) or text in _NO_SHORT:
         return False
     capitals = sum(map(str.isupper, text))
@@ -136,20 +137,20 @@ def _is_short(text: str) -> bool:
     return capitals == 1 and has_figure and text[0].isalpha()
 
 
-def _by_initials(short: str, words: str) -> str:
-    """The end of `words` whose initials are the letters of `short`, small words with or without
-    theirs."""
+def by_initials(short: str, words: str) -> str:
+    """Return the last words whose initials are the letters of `short`, small words counted or
+    not."""
     parts = list(_PART.finditer(words))
     content = [part for part in parts if part[0].lower() not in _LINKS]
     for candidates in (content, parts):
-        start = _start_of_initials(_letters(short), candidates)
+        start = start_of_initials(_letters(short), candidates)
         if start is not None:
             return words[start:].strip(_MARKS)
     return ""
 
 
-def _start_of_initials(letters: list[str], parts: list[re.Match[str]]) -> int | None:
-    """Where the words begin whose initials are `letters`, read from the end."""
+def start_of_initials(letters: list[str], parts: list[re.Match[str]]) -> int | None:
+    """Return where the words with these initials begin, read from the end."""
     if len(parts) < len(letters):
         return None
     ending = parts[len(parts) - len(letters) :]
@@ -163,21 +164,21 @@ def _letters(short: str) -> list[str]:
 
 
 def _shortest(short: str, words: str) -> str:
-    """The shortest end of `words` that holds the characters of `short` in order, the first at a
+    """Return the fewest last words that have the characters of `short` in order, the first one at a
     word's beginning."""
     place = len(words)
     for index in range(len(short) - 1, -1, -1):
         wanted = short[index].lower()
         if not wanted.isalnum():
             continue
-        place = _place_before(place, wanted, words, begins_word=index == 0)
+        place = place_before(place, wanted, words, begins_word=index == 0)
         if place < 0:
             return ""
     return words[place:].strip(_MARKS)
 
 
-def _place_before(end: int, wanted: str, words: str, *, begins_word: bool) -> int:
-    """The last place of a character before `end`; -1 where there is none."""
+def place_before(end: int, wanted: str, words: str, *, begins_word: bool) -> int:
+    """Return the last place of a character before `end`; -1 if there is none."""
     for place in range(end - 1, -1, -1):
         if words[place].lower() != wanted:
             continue
@@ -186,9 +187,9 @@ def _place_before(end: int, wanted: str, words: str, *, begins_word: bool) -> in
     return -1
 
 
-def _is_long(short: str, long: str) -> bool:
-    """Longer than the short form, not holding it, its words accounted for: of those with a meaning
-    at most one goes without a letter, else a sentence's words are taken for a name's."""
+def is_long(short: str, long: str) -> bool:
+    """Tell whether words can be an expansion: longer than the short form, without it, and at most
+    one content word unaccounted for."""
     if len(long) > _MOST_CHARACTERS or len(long) < len(short) + _LEAST_LONGER:
         return False
     if not _CODE_MARKS.isdisjoint(long):
@@ -199,12 +200,12 @@ def _is_long(short: str, long: str) -> bool:
         return False
     if short.lower() in words or any(map(str.isdigit, words)):
         return False
-    return _at_start(short, words)
+    return at_start(short, words)
 
 
-def _at_start(short: str, words: list[str]) -> bool:
-    """Whether the letters are mostly initials: at least half of them, and of all words with a
-    meaning but one."""
+def at_start(short: str, words: list[str]) -> bool:
+    """Tell whether the letters are mostly initials: at least half of them, and of all content words
+    but one."""
     letters = _letters(short)
     place = 0
     initials = 0

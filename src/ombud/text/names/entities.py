@@ -57,8 +57,7 @@ _ALTERNATIVE_WORDS = 3
 
 
 def display_name(text: str) -> str:
-    """The name as people read it: no article before it, no stop after it, white space made one
-    blank."""
+    """Return a name for display: without article and final stop, white space collapsed."""
     words = text.split()
     plain = " ".join(words).strip(" .,;:–—-|")
     opened = plain.count("(")
@@ -70,8 +69,8 @@ def display_name(text: str) -> str:
 
 
 def entity_key(text: str) -> str:
-    """What makes two names one: "The Employers" and "any employer" are `employer`. Empty only where
-    no word is."""
+    """Return the key that equal names share: "The Employers" and "any employer" are `employer`.
+    Empty only if there is no word."""
     name = display_name(text)
     section = _SECTION.match(name)
     if section:
@@ -86,8 +85,7 @@ def entity_key(text: str) -> str:
 
 
 def alternative_keys(text: str) -> list[str]:
-    """Keys of both parts of "employer or employment agency", by which it is found, too; empty where
-    it is one thing."""
+    """Return the keys of both parts of "employer or employment agency"; empty for a single name."""
     name = display_name(text)
     cut = _HEAD_ENDS.search(name)
     head = name[: cut.start()] if cut else name
@@ -103,12 +101,12 @@ def alternative_keys(text: str) -> list[str]:
 
 
 def entity_stems(text: str, language: str = "en") -> list[str]:
-    """Stems of a key or question as names of entities, each once, for finding by single words."""
+    """Return the distinct stems of a key or question, for lookups by single words."""
     return [STEM + term for term in dict.fromkeys(analyse(text, language))]
 
 
 def name_words(text: str) -> Iterator[str]:
-    """Words of a name as its key has them, articles included."""
+    """Return the words of a name as its key has them, articles included."""
     for match in WORD.finditer(_folded(text)):
         word = match.group().replace("’", "'")
         yield _singular(re.sub(r"'s?$", "", word))

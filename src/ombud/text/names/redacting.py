@@ -7,12 +7,16 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ombud.text.dates import MONTHS
-from ombud.text.names.finding import find_addresses
+from ombud.text.numbers import MONTHS
 from ombud.text.spelling import english_ranks
 
 NAME, ADDRESS, NUMBER = "[name]", "[address]", "[number]"
 
+_ADDRESS = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[a-z][a-z+.-]*:/{0,2}|www\.)(?=\w)[^\s)\]>\"]+"
+    r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^\s)\]>\"]*"
+    r"|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|example)\b"
+)
 _PARTED = re.compile(r"(?<![\w.])\+?\(?\d[\d ()./-]{4,}\d(?!\w)")
 _LEAST_DIGITS = 6
 """Of a number in parts: telephones and whole dates have more, "10 - 20" has fewer."""
@@ -42,8 +46,13 @@ _SURNAME = re.compile(r" [A-Z][a-z]")
 _ENDINGS = ("s", "ed", "ing")
 
 
+def find_addresses(text: str) -> list[str]:
+    """Find e-mail and web addresses, with and without scheme."""
+    return [address.rstrip(".,;") for address in _ADDRESS.findall(text)]
+
+
 def redact(text: str) -> str:
-    """`text` with addresses, numbers of people and names replaced by what they are."""
+    """Replace addresses, personal numbers and names by their kind."""
     for address in find_addresses(text):
         text = text.replace(address, ADDRESS)
     text = _IN_A_ROW.sub(NUMBER, _PARTED.sub(_parted, text))
@@ -63,24 +72,24 @@ def _parted(match: re.Match[str]) -> str:
 def _names(text: str) -> Iterator[tuple[int, int]]:
     for match in _WORD.finditer(text):
         before = text[max(0, match.start() - _BEFORE) : match.start()]
-        if before.endswith("[") or _is_plain(match.group()):
+        if before.endswith("[") or is_plain(match.group()):
             continue
-        if _is_name(match.group(), before, text[match.end() :]):
+        if is_name(match.group(), before, text[match.end() :]):
             yield match.span()
 
 
-def _is_name(word: str, before: str, after: str) -> bool:
+def is_name(word: str, before: str, after: str) -> bool:
     stem = re.sub(r"['’]s?$", "", word).casefold()
     follows_cue = bool(_CUE.search(before))
     if not word[0].isupper():
-        return follows_cue and not _is_common(stem, _RARE)
+        return follows_cue and not is_common(stem, _RARE)
     if follows_cue or not _SENTENCE_START.search(before):
         return True
-    return not _is_common(stem, _FEW if _SURNAME.match(after) else _RARE)
+    return not is_common(stem, _FEW if _SURNAME.match(after) else _RARE)
 
 
-def _is_common(word: str, most: int) -> bool:
-    """Whether it, or the word that it is a form of, is one of the `most` commonest."""
+def is_common(word: str, most: int) -> bool:
+    """Tell whether a word or its base form is one of the `most` commonest."""
     ranks = english_ranks()
     if ranks.get(word, most) < most:
         return True
@@ -88,8 +97,8 @@ def _is_common(word: str, most: int) -> bool:
     return any(stem in ranks or f"{stem}e" in ranks for stem in stems)
 
 
-def _is_plain(word: str) -> bool:
-    """Whether a word in capitals is none of a person: I, an abbreviation, a day, a month."""
+def is_plain(word: str) -> bool:
+    """Tell whether a capitalised word is not a person's: I, an abbreviation, a day or a month."""
     if word == "I" or re.match(r"I['’]", word):
         return True
     is_short = _LEAST_ACRONYM <= len(word) <= _MOST_ACRONYM

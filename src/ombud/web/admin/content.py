@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from datetime import date
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
@@ -21,14 +20,23 @@ from ombud.app import (
 )
 from ombud.documents import describe_loss, kinds
 from ombud.errors import BadRequest
+from ombud.messages import message
 from ombud.types import Document
-from ombud.web.admin.forms import NOT_REFUSED, RefusedForm, actor, back_to, read_form, shown
+from ombud.web.admin.forms import (
+    NOT_REFUSED,
+    RefusedForm,
+    actor,
+    back_to,
+    read_day,
+    read_form,
+    render_admin,
+)
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
 LISTED = 300
 """Documents of a page."""
-SHOWN_PASSAGES = 100
+PASSAGES_PER_PAGE = 100
 _NO_PROGRESS = {
     "set": "",
     "kind": "sync",
@@ -48,12 +56,12 @@ def sources(workspace: CurrentWorkspace, caller: Asking) -> str:
     return _sources(workspace, caller)
 
 
-def _sources(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED) -> str:
-    return shown(
+def _sources(workspace: Workspace, caller: Asking, refused: RefusedForm = NOT_REFUSED) -> str:
+    return render_admin(
         "admin/sources.html",
         workspace,
         caller,
-        said,
+        refused,
         lines=jobs.list_lines(workspace),
         progress=_NO_PROGRESS | sync_progress(workspace.store),
         endings=sorted(kinds()),
@@ -105,25 +113,25 @@ def documents(
     workspace: CurrentWorkspace, caller: Asking, q: Annotated[str, Query(max_length=200)] = ""
 ) -> str:
     words = q.casefold().split()
-    known = library.documents(workspace, None)
-    found = [one for one in known if _is_called(one, words)]
-    listed = sorted(found, key=lambda one: one.title.casefold())[:LISTED]
-    return shown(
+    everything = library.documents(workspace, None)
+    matching = [one for one in everything if is_called(one, words)]
+    listed = sorted(matching, key=lambda one: one.title.casefold())[:LISTED]
+    return render_admin(
         "admin/documents.html",
         workspace,
         caller,
         q=q,
         documents=listed,
         losses={one.id: describe_loss(one.loss) for one in listed if one.loss},
-        lost=sum(bool(one.loss) for one in known),
-        count=len(found),
-        states=Counter(one.status for one in known),
+        lost=sum(bool(one.loss) for one in everything),
+        count=len(matching),
+        states=Counter(one.status for one in everything),
         today=workspace.today(),
         ending=library.ending_soon(workspace, days=30),
     )
 
 
-def _is_called(document: Document, words: list[str]) -> bool:
+def is_called(document: Document, words: list[str]) -> bool:
     called = f"{document.title} {document.uri} {document.topic} {document.owner}".casefold()
     return all(word in called for word in words)
 
@@ -135,28 +143,28 @@ def document(
     caller: Asking,
     part: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> str:
-    """Its passages as they are searched, and what the graph has read in them."""
-    found = library.document(workspace, document_id, None)
-    chunks = library.passages_of(workspace, found.id)
-    first = part * SHOWN_PASSAGES
-    return shown(
+    """Show a document's indexed passages and what the graph has extracted from them."""
+    stored = library.document(workspace, document_id, None)
+    chunks = library.passages_of(workspace, stored.id)
+    first = part * PASSAGES_PER_PAGE
+    return render_admin(
         "admin/document.html",
         workspace,
         caller,
-        document=found,
-        loss=describe_loss(found.loss),
+        document=stored,
+        loss=describe_loss(stored.loss),
         count=len(chunks),
-        reader=_reader_of(found),
-        chunks=chunks[first : first + SHOWN_PASSAGES],
+        reader=reader_of(stored),
+        chunks=chunks[first : first + PASSAGES_PER_PAGE],
         part=part,
-        more=first + SHOWN_PASSAGES < len(chunks),
-        triplets=library.triplets_of(workspace, found.id),
+        more=first + PASSAGES_PER_PAGE < len(chunks),
+        triplets=library.triplets_of(workspace, stored.id),
+        graph=workspace.settings.index.graph,
     )
 
 
-def _reader_of(document: Document) -> str:
-    """Somebody for whom it is, as addresses of documents say it: where one may choose, it is read
-    as they read it."""
+def reader_of(document: Document) -> str:
+    """Return a person who may read the document, so that it can be opened as they see it."""
     single = {"roles": "role", "groups": "group", "grades": "grade", "contracts": "contract"}
     named = {single[key]: values[0] for key, values in document.audience.items() if values}
     if document.countries:
@@ -172,12 +180,12 @@ def drafts(workspace: CurrentWorkspace, caller: Asking) -> str:
     return _drafts(workspace, caller)
 
 
-def _drafts(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED) -> str:
-    return shown(
+def _drafts(workspace: Workspace, caller: Asking, refused: RefusedForm = NOT_REFUSED) -> str:
+    return render_admin(
         "admin/drafts.html",
         workspace,
         caller,
-        said,
+        refused,
         sets=drafting.list_sets(workspace),
         state=_NO_PROGRESS | drafting.check_state(workspace),
         published=list_publications(workspace)[:20],
@@ -196,9 +204,9 @@ async def upload_drafts(request: Request, workspace: CurrentWorkspace, caller: A
 async def act_on_drafts(
     identity: str, action: str, request: Request, workspace: CurrentWorkspace, caller: Asking
 ) -> Response:
-    """check, publish, remove a set; undo a publication."""
+    """Check, publish or remove a set of drafts, or undo a publication."""
     form = await read_form(request, _drafts)
-    choices, by = DraftChoices(on=_day(form.one("on")), into=form.one("into")), actor(caller)
+    choices, by = DraftChoices(on=read_day(form.one("on")), into=form.one("into")), actor(caller)
     if action == "check":
         await asyncio.to_thread(drafting.start_check, workspace, identity, choices, by)
     elif action == "publish":
@@ -209,20 +217,13 @@ async def act_on_drafts(
     elif action == "undo":
         await asyncio.to_thread(drafting.undo, workspace, identity, by)
     else:
-        raise BadRequest(f"Drafts cannot be made to `{quote(action)[:40]}`.")
+        raise BadRequest(message("admin.error_action", action=quote(action)[:40]))
     return back_to("/admin/drafts")
 
 
 @router.get("/admin/drafts/{identity}/report", response_class=HTMLResponse)
 def report(identity: str, workspace: CurrentWorkspace) -> Response:
-    """A whole page with styles of its own, and so shown without any script."""
+    """Return the report of gaps as a page with styles of its own and no script."""
     html = drafting.report_of(workspace, identity)
     headers = {"content-disposition": 'attachment; filename="check.html"'}
     return HTMLResponse(html, headers=headers)
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as wrong:
-        raise BadRequest(f"`{text[:20]}` is no day.", hint="Such as 2027-06-30.") from wrong

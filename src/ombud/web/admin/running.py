@@ -1,9 +1,10 @@
 """How it is used, who may come in, and the audit."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
-from datetime import date
 from typing import Annotated, Any, get_args
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
@@ -11,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from ombud.app import (
     Workspace,
     chain_head,
+    export_of,
     find_gaps,
     overview,
     people,
@@ -19,9 +21,19 @@ from ombud.app import (
     verify_audit,
 )
 from ombud.errors import BadRequest
+from ombud.messages import message
 from ombud.text import read_country
 from ombud.types import Account, Duty, Person, Right
-from ombud.web.admin.forms import NOT_REFUSED, Form, RefusedForm, actor, back_to, read_form, shown
+from ombud.web.admin.forms import (
+    NOT_REFUSED,
+    Form,
+    RefusedForm,
+    actor,
+    back_to,
+    read_day,
+    read_form,
+    render_admin,
+)
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -32,7 +44,7 @@ router = APIRouter(include_in_schema=False)
 def usage(workspace: CurrentWorkspace, caller: Asking) -> str:
     weeks = overview.find_weeks(workspace)
     gaps = find_gaps(workspace)
-    return shown(
+    return render_admin(
         "admin/usage.html",
         workspace,
         caller,
@@ -55,24 +67,24 @@ def audit(
 async def verify(request: Request, workspace: CurrentWorkspace, caller: Asking) -> str:
     """Walk the chain and every row it speaks of."""
     form = await read_form(request, _audit)
-    found = await asyncio.to_thread(verify_audit, workspace, form.one("head"))
-    return await asyncio.to_thread(_audit, workspace, caller, verified=verified_json(found))
+    verified = await asyncio.to_thread(verify_audit, workspace, form.one("head"))
+    return await asyncio.to_thread(_audit, workspace, caller, verified=verified_json(verified))
 
 
 def _audit(
     workspace: Workspace,
     caller: Asking,
-    said: RefusedForm = NOT_REFUSED,
+    refused: RefusedForm = NOT_REFUSED,
     *,
     before: int = 0,
     verified: Mapping[str, Any] | None = None,
 ) -> str:
     lines = overview.last_records(workspace, before)
-    return shown(
+    return render_admin(
         "admin/audit.html",
         workspace,
         caller,
-        said,
+        refused,
         head=chain_head(workspace),
         lines=lines,
         verified=verified,
@@ -89,14 +101,14 @@ def everybody(workspace: CurrentWorkspace, caller: Asking) -> str:
 
 
 def _people(
-    workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED, *, secret: str = ""
+    workspace: Workspace, caller: Asking, refused: RefusedForm = NOT_REFUSED, *, secret: str = ""
 ) -> str:
-    """secret: of a token that was just made, shown this once."""
-    return shown(
+    """Render the accounts. secret: of a token that was just made, which is shown only now."""
+    return render_admin(
         "admin/people.html",
         workspace,
         caller,
-        said,
+        refused,
         people=people.list_people(workspace),
         has_admin=people.has_admin(workspace),
         least=signing_in.LEAST,
@@ -123,13 +135,23 @@ async def add(request: Request, workspace: CurrentWorkspace, caller: Asking) -> 
     return back_to("/admin/people")
 
 
+@router.get("/admin/people/{name}/export")
+def export(name: str, workspace: CurrentWorkspace, caller: Asking) -> Response:
+    """Send everything that is stored about a person, as a file."""
+    exported = export_of(workspace, name, actor(caller))
+    name_of_file = f"attachment; filename*=UTF-8''{quote(name, safe='')}.json"
+    headers = {"content-disposition": name_of_file}
+    text = json.dumps(exported, indent=2, ensure_ascii=False)
+    return Response(text, media_type="application/json", headers=headers)
+
+
 @router.post("/admin/people/{name}/{action}")
 async def change(
     name: str, action: str, request: Request, workspace: CurrentWorkspace, caller: Asking
 ) -> Response:
-    """duties, describe, password, disable, enable."""
+    """Change duties, description or password of an account, or disable or enable it."""
     if action not in _CHANGES:
-        raise BadRequest("People cannot be changed so.", hint=", ".join(_CHANGES))
+        raise BadRequest(message("admin.error_action", action=quote(action)[:40]))
     form = await read_form(request, _people)
     account = await asyncio.to_thread(people.find_person, workspace, name)
     await asyncio.to_thread(_CHANGES[action], workspace, account, form, actor(caller))
@@ -178,7 +200,7 @@ async def make_token(request: Request, workspace: CurrentWorkspace, caller: Aski
         account,
         form.one("name"),
         form.all("right"),
-        until=_day(form.one("until")),
+        until=read_day(form.one("until")),
         by=actor(caller),
     )
     return await asyncio.to_thread(_people, workspace, caller, secret=secret)
@@ -201,10 +223,3 @@ def _person(form: Form) -> Person:
         grade=form.one("grade") or None,
         contract=form.one("contract") or None,
     )
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as wrong:
-        raise BadRequest(f"`{text[:20]}` is no day.", hint="Such as 2027-06-30.") from wrong

@@ -9,8 +9,17 @@ from fastapi.responses import HTMLResponse
 
 from ombud.app import Workspace, flagging, prompting
 from ombud.errors import BadRequest
+from ombud.messages import message
 from ombud.text import read_country
-from ombud.web.admin.forms import NOT_REFUSED, Form, RefusedForm, actor, back_to, read_form, shown
+from ombud.web.admin.forms import (
+    NOT_REFUSED,
+    Form,
+    RefusedForm,
+    actor,
+    back_to,
+    read_form,
+    render_admin,
+)
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -20,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/admin/prompts", response_class=HTMLResponse)
 def prompts(workspace: CurrentWorkspace, caller: Asking) -> str:
     lines = prompting.list_prompts(workspace)
-    return shown(
+    return render_admin(
         "admin/prompts.html",
         workspace,
         caller,
@@ -37,7 +46,7 @@ def prompt(
     caller: Asking,
     version: Annotated[int | None, Query(ge=0, le=1_000_000)] = None,
 ) -> str:
-    """One prompt; `version` shows another one beside what counts, 0 what ships."""
+    """Show one prompt; `version` shows another version beside the one in use, 0 the shipped one."""
     return _prompt(f"{task}/{variant}", workspace, caller, version=version)
 
 
@@ -45,27 +54,27 @@ def _prompt(
     name: str,
     workspace: Workspace,
     caller: Asking,
-    said: RefusedForm = NOT_REFUSED,
+    refused: RefusedForm = NOT_REFUSED,
     *,
     version: int | None = None,
 ) -> str:
-    found = prompting.read_prompt(workspace, name)
-    other = found.active
+    stored = prompting.read_prompt(workspace, name)
+    other = stored.active
     if version is not None:
-        other = found.shipped
+        other = stored.shipped
         if version:
             other = prompting.version(workspace, name, version).text
-    return shown(
+    return render_admin(
         "admin/prompt.html",
         workspace,
         caller,
-        said,
-        prompt=found,
+        refused,
+        prompt=stored,
         asks_model=_asks_model(workspace),
         version=version,
         text=other,
-        difference=prompting.difference(found.active, other),
-        against_shipped=prompting.difference(found.shipped, other),
+        difference=prompting.difference(stored.active, other),
+        against_shipped=prompting.difference(stored.shipped, other),
         preview=prompting.preview(other),
     )
 
@@ -91,14 +100,14 @@ def flags(workspace: CurrentWorkspace, caller: Asking) -> str:
     return _flags(workspace, caller)
 
 
-def _flags(workspace: Workspace, caller: Asking, said: RefusedForm = NOT_REFUSED) -> str:
+def _flags(workspace: Workspace, caller: Asking, refused: RefusedForm = NOT_REFUSED) -> str:
     settings = workspace.flagged
     countries = {code: flagging.plan_lines(one.plan) for code, one in settings.country.items()}
-    return shown(
+    return render_admin(
         "admin/flags.html",
         workspace,
         caller,
-        said,
+        refused,
         plan=flagging.plan_lines(settings.plan.model_dump(mode="json", exclude_defaults=True)),
         experiments=settings.experiment,
         plans={name: flagging.plan_lines(one.plan) for name, one in settings.experiment.items()},
@@ -134,14 +143,14 @@ async def change_country(request: Request, workspace: CurrentWorkspace, caller: 
 
 
 def _asks_model(workspace: Workspace) -> bool:
-    """Whether a chat model is set at all."""
+    """Tell whether a chat model is configured."""
     models = workspace.settings.models
     named = {name for chain in models.roles.values() for name in chain}
     return bool(models.chat or named - {"none"})
 
 
 def _countries(written: str) -> list[str]:
-    """Of names between commas, or codes. Raises BadRequest."""
+    """Parse country names or codes between commas. Raises BadRequest."""
     parts = written.split(",") if "," in written else written.split()
     return [code for code in map(read_country, parts) if code]
 
@@ -150,5 +159,7 @@ def _share(form: Form) -> float:
     try:
         percent = float(form.one("share") or "0")
     except ValueError as wrong:
-        raise BadRequest("The share is no number.", hint="0 to 100 percent.") from wrong
+        raise BadRequest(
+            message("admin.error_share"), hint=message("admin.error_share_hint")
+        ) from wrong
     return percent / 100

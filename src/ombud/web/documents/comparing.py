@@ -32,18 +32,18 @@ class ChangedBlock(NamedTuple):
 
 
 def changes(old: Document, new: Document) -> list[ChangedBlock]:
-    """The changed blocks in order, each with the unchanged one before and after it."""
+    """Return the changed blocks in order, each with the unchanged ones before and after it."""
     before, after = _blocks(old), _blocks(new)
-    found: list[ChangedBlock] = []
+    changed: list[ChangedBlock] = []
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for what, first, last, start, end in matcher.get_opcodes():
         if what == "equal":
-            found += [
+            changed += [
                 ChangedBlock("same", (ChangedRun(text, "same"),)) for text in after[start:end]
             ]
         else:
-            found += _replaced(before[first:last], after[start:end])
-    return list(_around(found))
+            changed += _replaced(before[first:last], after[start:end])
+    return list(_around(changed))
 
 
 def _blocks(document: Document) -> list[str]:
@@ -53,7 +53,7 @@ def _blocks(document: Document) -> list[str]:
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedBlock]:
-    """Pairs in their order where they are alike; the others went or came."""
+    """Pair similar blocks in order; the others were removed or added."""
     left = list(before)
     for text in after:
         partner = next((old for old in left if _alike(old, text)), None)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from ombud.text import shown_host
+from ombud.text import link_host
 from ombud.types import Annotation, Block, Document
 
 _CELL = re.compile(r"(?<=\|)((?:\\.|[^|\\])*)(?=\|)")
@@ -44,7 +44,7 @@ class PassageLine:
 
 @dataclass(frozen=True)
 class View:
-    """One block, ready to be shown."""
+    """A block prepared for display."""
 
     kind: str
     anchor: str
@@ -58,7 +58,7 @@ class View:
 
     @property
     def every_run(self) -> Iterator[TextRun]:
-        """Those of its cells and items too."""
+        """Yield its runs, those of cells and items included."""
         yield from self.runs
         for line in filter(None, (self.head, *self.lines)):
             for cell in line.cells:
@@ -70,55 +70,58 @@ class _Pen:
 
     def __init__(self, start: int, end: int, annotations: Sequence[Annotation] = ()) -> None:
         self.start, self.end = start, end
-        self._annotations = sorted(annotations, key=lambda found: (found.start, found.end))
-        self._starts = [found.start for found in self._annotations]
+        self._annotations = sorted(
+            annotations, key=lambda annotation: (annotation.start, annotation.end)
+        )
+        self._starts = [annotation.start for annotation in self._annotations]
 
     def runs(self, text: str, base: int) -> tuple[TextRun, ...]:
-        """base: where the text begins in the document."""
+        """Split a text into styled runs. base: where the text begins in the document."""
         first = min(max(self.start - base, 0), len(text))
         last = min(max(self.end - base, first), len(text))
-        found = self._within(base, base + len(text))
+        annotations = self.within(base, base + len(text))
         cuts = {0, first, last, len(text)}
-        for one in found:
+        for one in annotations:
             cuts |= {max(one.start - base, 0), min(one.end - base, len(text))}
         hosts: dict[int, str] = {}
-        for one in found:
+        for one in annotations:
             if one.kind == "link":
-                hosts[one.end] = shown_host(text[one.start - base : one.end - base], one.url)
+                hosts[one.end] = link_host(text[one.start - base : one.end - base], one.url)
         runs: list[TextRun] = []
         for begin, end in pairwise(sorted(cuts)):
-            runs += [_struck(one) for one in found if one.start == base + begin == one.end]
+            runs += [_struck(one) for one in annotations if one.start == base + begin == one.end]
             is_marked = first <= begin < last
             run = TextRun(text[begin:end], marked=is_marked, host=hosts.get(base + end, ""))
-            runs.append(_annotated(run, found, base + begin))
-        runs += [_struck(one) for one in found if one.start == base + len(text) == one.end]
+            runs.append(_annotated(run, annotations, base + begin))
+        runs += [_struck(one) for one in annotations if one.start == base + len(text) == one.end]
         return tuple(runs)
 
     def struck(self, start: int, end: int) -> list[TextRun]:
-        """What was struck in a stretch that is not shown itself, such as before an item's mark."""
-        found = self._within(start, end - 1)
-        return [_struck(one) for one in found if one.kind == "struck"]
+        """Return the struck words in a stretch that is not displayed itself, such as before a list
+        marker."""
+        annotations = self.within(start, end - 1)
+        return [_struck(one) for one in annotations if one.kind == "struck"]
 
-    def _within(self, start: int, end: int) -> list[Annotation]:
-        """Annotations that begin in a stretch of text; no link reaches over two of them."""
+    def within(self, start: int, end: int) -> list[Annotation]:
+        """Return the annotations that begin in a stretch of text; no link spans two stretches."""
         first = bisect_left(self._starts, start)
         last = bisect_right(self._starts, end)
         return self._annotations[first:last]
 
 
-def _struck(found: Annotation) -> TextRun:
-    return TextRun(found.text, is_struck=True)
+def _struck(annotation: Annotation) -> TextRun:
+    return TextRun(annotation.text, is_struck=True)
 
 
-def _annotated(run: TextRun, found: Sequence[Annotation], start: int) -> TextRun:
-    for one in found:
+def _annotated(run: TextRun, annotations: Sequence[Annotation], start: int) -> TextRun:
+    for one in annotations:
         if one.start <= start < one.end:
             run = replace(run, url=run.url or one.url, note=run.note or one.text)
     return run
 
 
 def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
-    """The blocks of a document in order."""
+    """Return the blocks of a document in order."""
     pen = _Pen(start, end, document.annotations)
     views: list[View] = []
     if not document.blocks:
@@ -128,8 +131,8 @@ def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
     position = 0
     page: int | None = None
     for number, block in enumerate(document.blocks):
-        found = document.text.find(block.text, position)
-        base = position if found < 0 else found
+        at = document.text.find(block.text, position)
+        base = position if at < 0 else at
         new_page = block.page if block.page != page else None
         page = block.page or page
         views.append(_block(block, base, pen, f"b{number}", new_page))
@@ -138,37 +141,37 @@ def view(document: Document, start: int = 0, end: int = 0) -> list[View]:
 
 
 def outline(views: list[View]) -> list[View]:
-    """The headings worth a table of contents: the upper two levels in use below the title."""
+    """Return the headings for a table of contents: the upper two levels in use below the title."""
     headings = [view for view in views if view.kind == "heading"]
     levels = sorted({view.level for view in headings})
     if len([view for view in headings if view.level == levels[0]]) == 1:  # the title itself
         levels = levels[1:]
-    kept = [view for view in headings if view.level in levels[:1]]
-    return kept if len(kept) > 2 else []
+    upper = [view for view in headings if view.level in levels[:1]]
+    return upper if len(upper) > 2 else []
 
 
 def ranks(views: list[View]) -> dict[int, int]:
-    """Level of a heading in the document -> level on the page, where the title is 1 and no level is
-    left out."""
+    """Map heading levels of the document to levels on the page, where the title is 1 and no level
+    is skipped."""
     levels = sorted({view.level for view in views if view.kind == "heading"})
     return {level: min(rank, 6) for rank, level in enumerate(levels, start=2)}
 
 
 def _block(block: Block, base: int, pen: _Pen, anchor: str, page: int | None) -> View:
-    shown = View(block.kind, anchor, block.level, page, words=block.text)
+    block_view = View(block.kind, anchor, block.level, page, words=block.text)
     if block.kind == "table":
         rows: list[PassageLine] = []
         for start, line in _lines(block.text, base):
-            if not _is_rule(line):
+            if not is_rule(line):
                 rows.append(PassageLine(_cells(line, start, pen)))
-        return replace(shown, head=rows[0] if rows else None, lines=tuple(rows[1:]))
+        return replace(block_view, head=rows[0] if rows else None, lines=tuple(rows[1:]))
     if block.kind == "list":
-        return replace(shown, lines=tuple(_items(block.text, base, pen)))
-    return replace(shown, runs=pen.runs(block.text, base))
+        return replace(block_view, lines=tuple(_items(block.text, base, pen)))
+    return replace(block_view, runs=pen.runs(block.text, base))
 
 
 def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[TextRun, ...], ...]:
-    """The cells of one row of a Markdown table."""
+    """Return the cells of one row of a Markdown table."""
     start = base + _indent(line)
     cells: list[tuple[TextRun, ...]] = []
     for cell in _CELL.finditer(line.strip()):
@@ -176,7 +179,7 @@ def _cells(line: str, base: int, pen: _Pen) -> tuple[tuple[TextRun, ...], ...]:
         runs = pen.runs(text.strip(), start + cell.start(1) + _indent(text))
         if not cells:
             runs = (*pen.struck(base, start + cell.start(1)), *runs)
-        cells.append(tuple(replace(run, text=_unescaped(run.text)) for run in runs))
+        cells.append(tuple(replace(run, text=run.text.replace("\\|", "|")) for run in runs))
     return tuple(cells)
 
 
@@ -184,12 +187,8 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _unescaped(text: str) -> str:
-    return text.replace("\\|", "|")
-
-
 def _items(text: str, base: int, pen: _Pen) -> Iterator[PassageLine]:
-    """The items of a list; a line without a marker is one of its own, as deep as it is indented."""
+    """Return the items of a list. A line without a marker is an item at the depth of its indent."""
     for start, line in _lines(text, base):
         item = _ITEM.match(line)
         if item:
@@ -217,5 +216,5 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
         at += len(part) + 2
 
 
-def _is_rule(line: str) -> bool:
+def is_rule(line: str) -> bool:
     return bool(re.fullmatch(r"\|(?:\s*:?-+:?\s*\|)+", line.strip()))

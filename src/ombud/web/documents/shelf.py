@@ -2,6 +2,7 @@
 changed between them."""
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
@@ -11,16 +12,17 @@ from fastapi.responses import HTMLResponse
 
 from ombud.app import Workspace, asking, callers, library
 from ombud.documents import describe_loss
+from ombud.messages import format_day, message
 from ombud.types import Document, Hit, Person
 from ombud.web.api import CurrentWorkspace, Reader
 from ombud.web.documents.comparing import changes
 from ombud.web.documents.passage import View, outline, ranks, view
-from ombud.web.layout import day, page
+from ombud.web.layout import in_force, page
 from ombud.web.live.secrets import Asking
 
-FOUND = 8
+MOST_HITS = 8
 """Passages shown under the titles."""
-SHOWN = 240
+LONGEST_HIT = 240
 """Characters of one."""
 
 CITES = r"^(\d{1,9}-\d{1,9}(,\d{1,9}-\d{1,9})*)?$"
@@ -37,9 +39,9 @@ async def index(
     q: Annotated[str, Query(max_length=200)] = "",
     topic: Annotated[str, Query(max_length=100)] = "",
 ) -> str:
-    known = library.documents(workspace, person, workspace.today())
+    readable = library.documents(workspace, person, workspace.today())
     audiences = library.known_audiences(workspace)
-    shown = [one for one in known if one.topic == topic or not topic]
+    on_topic = [one for one in readable if one.topic == topic or not topic]
     words = q.split()
     return page(
         "documents.html",
@@ -51,13 +53,13 @@ async def index(
         asking=caller,
         countries=audiences.get("countries", []),
         roles=audiences.get("roles", []),
-        topics=sorted({one.topic for one in known if one.topic}),
-        groups=_groups(one for one in shown if _is_called(one, words)),
+        topics=sorted({one.topic for one in readable if one.topic}),
+        groups=_groups(one for one in on_topic if is_called(one, words)),
         hits=await _hits(workspace, q, person) if words else [],
     )
 
 
-class FoundPassage(NamedTuple):
+class PassageHit(NamedTuple):
     document_id: str
     version: str
     title: str
@@ -66,16 +68,16 @@ class FoundPassage(NamedTuple):
     text: str
 
 
-async def _hits(workspace: Workspace, q: str, person: Person) -> list[FoundPassage]:
-    evidence, _ = await asking.search(workspace, q, person, k=FOUND, as_of=workspace.today())
-    return list(map(_found, evidence.hits))
+async def _hits(workspace: Workspace, q: str, person: Person) -> list[PassageHit]:
+    evidence, _ = await asking.search(workspace, q, person, k=MOST_HITS, as_of=workspace.today())
+    return list(map(_passage_hit, evidence.hits))
 
 
-def _found(hit: Hit) -> FoundPassage:
+def _passage_hit(hit: Hit) -> PassageHit:
     chunk = hit.chunk
     text = " ".join(chunk.text.split())
-    short = text if len(text) <= SHOWN else f"{text[:SHOWN].rpartition(' ')[0]} …"
-    return FoundPassage(
+    short = text if len(text) <= LONGEST_HIT else f"{text[:LONGEST_HIT].rpartition(' ')[0]} …"
+    return PassageHit(
         document_id=chunk.document_id,
         version=chunk.version,
         title=chunk.title,
@@ -85,21 +87,21 @@ def _found(hit: Hit) -> FoundPassage:
     )
 
 
-def _is_called(document: Document, words: Sequence[str]) -> bool:
+def is_called(document: Document, words: Sequence[str]) -> bool:
     called = f"{document.title} {document.topic} {document.uri}".casefold()
     return all(word.casefold() in called for word in words)
 
 
-def _groups(documents: Iterable[Document]) -> list[tuple[str, list[Document]]]:
-    """Country -> its documents by title; those of everybody last."""
-    by_country: dict[str, list[Document]] = {}
+def _groups(documents: Iterable[Document]) -> list[tuple[tuple[str, ...], list[Document]]]:
+    """Group documents by country, sorted by title, the global ones last."""
+    by_country: dict[tuple[str, ...], list[Document]] = {}
     for one in sorted(documents, key=lambda one: one.title.casefold()):
-        by_country.setdefault(", ".join(one.countries), []).append(one)
+        by_country.setdefault(one.countries, []).append(one)
     return sorted(by_country.items(), key=lambda group: (not group[0], group[0]))
 
 
 def _query(person: Person, caller: callers.Caller) -> str:
-    """What addresses say of who reads; nothing where they have signed in."""
+    """Return the query string that describes the reader; empty for a signed-in one."""
     if caller.account is not None and not caller.may_choose:
         return ""
     named = {"country": person.country, "grade": person.grade, "contract": person.contract}
@@ -109,7 +111,7 @@ def _query(person: Person, caller: callers.Caller) -> str:
 
 
 class _Cited(NamedTuple):
-    """What a link to a document asks for."""
+    """The parameters of a link to a document."""
 
     start: int
     end: int
@@ -141,7 +143,7 @@ class Hop(NamedTuple):
 
 
 def _hop(request: Request, cited: _Cited) -> Hop | None:
-    """None where the answer cites one place."""
+    """Return the links to the previous and next citation; None if the answer cites one place."""
     here = (cited.start, cited.end)
     if here not in cited.cites or len(cited.cites) < 2:
         return None
@@ -157,7 +159,7 @@ def _hop(request: Request, cited: _Cited) -> Hop | None:
 
 
 def _at(request: Request, place: tuple[int, int] | None) -> str:
-    """This page with another passage marked."""
+    """Return the address of this page with another passage marked."""
     if place is None:
         return ""
     url = request.url.include_query_params(start=place[0], end=place[1])
@@ -172,33 +174,33 @@ def document(
     person: Reader,
     cited: Annotated[_Cited, Depends(_cited)],
 ) -> str:
-    shown = library.document(workspace, document_id, person, cited.version)
-    current = shown
+    stored = library.document(workspace, document_id, person, cited.version)
+    current = stored
     if cited.version:
-        current = library.newest(workspace, shown, person)
+        current = library.newest(workspace, stored, person)
     newer = ""
-    if current.version != shown.version:
+    if current.version != stored.version:
         newer = str(request.url.remove_query_params(["digest", "start", "end"]))
     query = _query(person, callers.caller_of(request.scope))
-    views = view(shown, cited.start, cited.end)
+    views = view(stored, cited.start, cited.end)
     skipped = ""
     # The first heading is nearly always the title once more.
-    if views and views[0].words.strip() == shown.title.strip():
+    if views and views[0].words.strip() == stored.title.strip():
         skipped = views[0].anchor
     return page(
         "document.html",
         workspace.settings,
-        document=shown,
-        loss=describe_loss(shown.loss),
+        document=stored,
+        loss=describe_loss(stored.loss),
         views=views,
         outline=outline(views),
         ranks=ranks([block for block in views if block.anchor != skipped]),
         skipped=skipped,
         newer=newer,
         hop=_hop(request, cited),
-        pages=_pages(workspace, shown, query),
-        printed=_printed(workspace, shown, cited, views, query),
-        versions=shown_versions(workspace, shown, person, query),
+        pages=_pages(workspace, stored, query),
+        printed=_printed(workspace, stored, cited, views, query),
+        versions=list_versions(workspace, stored, person, query),
         shelf=f"/documents?{query}",
     )
 
@@ -206,7 +208,7 @@ def document(
 # Versions -----------------------------------------------------------------------------------------
 
 
-class ShownVersion(NamedTuple):
+class VersionLine(NamedTuple):
     """A version in the list of a document's page."""
 
     document: Document
@@ -217,42 +219,39 @@ class ShownVersion(NamedTuple):
     is_shown: bool
 
 
-def shown_versions(
-    workspace: Workspace, shown: Document, person: Person, query: str
-) -> list[ShownVersion]:
-    """The newest first; none where there is but one. query: who reads, for the addresses."""
-    found = library.versions(workspace, shown, person)
-    if len(found) < 2:
+def list_versions(
+    workspace: Workspace, current: Document, person: Person, query: str
+) -> list[VersionLine]:
+    """Return the versions, newest first; none if there is only one. query: the reader, for the
+    addresses."""
+    versions = library.versions(workspace, current, person)
+    if len(versions) < 2:
         return []
-    lines: list[ShownVersion] = []
-    for place, version in enumerate(found):
+    lines: list[VersionLine] = []
+    for place, version in enumerate(versions):
         own = version.document
-        before = found[place + 1].document if place + 1 < len(found) else None
+        before = versions[place + 1].document if place + 1 < len(versions) else None
         old = f"before={before.id}&before_digest={before.version}" if before else ""
         lines.append(
-            ShownVersion(
+            VersionLine(
                 document=own,
-                said=_said(version),
+                said=_validity(version),
                 href=f"/documents/{own.id}?digest={own.version}&{query}",
                 compare=f"/documents/{own.id}/changes?digest={own.version}&{old}&{query}"
                 if before
                 else "",
-                is_shown=(own.id, own.digest) == (shown.id, shown.digest),
+                is_shown=(own.id, own.digest) == (current.id, current.digest),
             )
         )
     return lines
 
 
-def _said(version: library.DocumentVersion) -> str:
-    own = version.document
-    parts: list[str] = []
-    if own.effective_from:
-        parts.append(f"in force from {day(own.effective_from)}")
-    if own.effective_to:
-        parts.append(f"to {day(own.effective_to)}")
+def _validity(version: library.DocumentVersion) -> str:
+    parts = [in_force(version.document)]
     if version.read:
-        parts.append(f"read on {version.read[:10]}")
-    return ", ".join(parts)
+        read = format_day(date.fromisoformat(version.read[:10]))
+        parts.append(message("documents.read_on", day=read))
+    return ", ".join(filter(None, parts))
 
 
 class _Pair(NamedTuple):
@@ -278,26 +277,26 @@ def original_page(
     person: Reader,
     cited: Annotated[_Cited, Depends(_cited)],
 ) -> Response:
-    """A page of the original as a picture, the cited words marked."""
+    """Return a page of the original as a picture with the cited words marked."""
     place = library.Cited(cited.start, cited.end, cited.version or "")
     picture = library.draw_original(workspace, document_id, person, page=number, cited=place)
     return Response(picture, media_type="image/png")
 
 
-def _pages(workspace: Workspace, shown: Document, query: str) -> str:
-    """Address of the pages as they were printed, but for the number; empty where no original is
-    kept."""
-    if not library.has_original(workspace, shown):
+def _pages(workspace: Workspace, stored: Document, query: str) -> str:
+    """Return the address of the original's pages up to the number; empty if no original is
+    stored."""
+    if not library.has_original(workspace, stored):
         return ""
-    return f"/documents/{shown.id}/pages/{{}}?{urlencode({'digest': shown.version})}&{query}"
+    return f"/documents/{stored.id}/pages/{{}}?{urlencode({'digest': stored.version})}&{query}"
 
 
 def _printed(
-    workspace: Workspace, shown: Document, cited: _Cited, views: Sequence[View], query: str
+    workspace: Workspace, stored: Document, cited: _Cited, views: Sequence[View], query: str
 ) -> str:
-    """Address of the page on which the cited passage begins, else of the first; empty where no
-    original is kept."""
-    if not library.has_original(workspace, shown):
+    """Return the address of the original page where the cited passage begins, else the first; empty
+    if no original is stored."""
+    if not library.has_original(workspace, stored):
         return ""
     number = 1
     for block in views:
@@ -306,8 +305,8 @@ def _printed(
             break
     else:
         number = 1
-    place = urlencode({"start": cited.start, "end": cited.end, "digest": shown.version})
-    return f"/documents/{shown.id}/pages/{number}?{place}&{query}"
+    place = urlencode({"start": cited.start, "end": cited.end, "digest": stored.version})
+    return f"/documents/{stored.id}/pages/{number}?{place}&{query}"
 
 
 @router.get("/documents/{document_id}/changes", response_class=HTMLResponse)
@@ -318,20 +317,21 @@ def what_changed(
     person: Reader,
     pair: Annotated[_Pair, Depends(_pair)],
 ) -> str:
-    """Of one version since another, of the same document or one it follows."""
+    """Show the changes of one version since another, of the same document or one that it
+    replaces."""
     new = library.document(workspace, document_id, person, pair.digest)
     old = library.document(workspace, pair.before, person, pair.before_digest)
-    said: dict[tuple[str, str], str] = {}
+    names: dict[tuple[str, str], str] = {}
     for version in library.versions(workspace, new, person):
-        said[version.document.id, version.document.digest] = _said(version)
+        names[version.document.id, version.document.digest] = _validity(version)
     query = _query(person, caller)
     return page(
         "changes.html",
         workspace.settings,
         old=old,
         new=new,
-        old_said=said.get((old.id, old.digest), ""),
-        new_said=said.get((new.id, new.digest), ""),
+        old_said=names.get((old.id, old.digest), ""),
+        new_said=names.get((new.id, new.digest), ""),
         old_link=f"/documents/{old.id}?digest={old.version}&{query}",
         new_link=f"/documents/{new.id}?digest={new.version}&{query}",
         blocks=changes(old, new),

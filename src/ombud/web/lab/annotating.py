@@ -5,8 +5,8 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from ombud.app import callers, rating
-from ombud.web.admin.forms import actor, back_to, read_form, shown
+from ombud.app import rating
+from ombud.web.admin.forms import actor, back_to, read_form, render_admin
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -26,8 +26,8 @@ async def begin(request: Request, workspace: CurrentWorkspace, caller: Asking) -
 
 @router.get("/lab/annotate/{identity}", response_class=HTMLResponse)
 def annotate(identity: str, workspace: CurrentWorkspace, caller: Asking) -> str:
-    session = rating.next_task(workspace, identity, _rater(caller))
-    return shown("lab/annotate.html", workspace, caller, session=session)
+    session = rating.next_task(workspace, identity, caller.name)
+    return render_admin("lab/annotate.html", workspace, caller, session=session)
 
 
 @router.post("/lab/annotate/{identity}")
@@ -35,19 +35,15 @@ async def rate(
     identity: str, request: Request, workspace: CurrentWorkspace, caller: Asking
 ) -> Response:
     form = await read_form(request)
-    values = {name: given[0] for name, given in form.fields.items()}
+    values = {name: texts[0] for name, texts in form.fields.items()}
     item = form.one("item")
-    await asyncio.to_thread(
-        rating.rate, workspace, identity, _rater(caller), item=item, values=values
-    )
+    await asyncio.to_thread(rating.rate, workspace, identity, caller.name, item=item, values=values)
     return back_to(f"/lab/annotate/{identity}")
 
 
 @router.get("/lab/annotate/{identity}/agreement", response_class=HTMLResponse)
 def agreement(identity: str, workspace: CurrentWorkspace, caller: Asking) -> str:
-    found = rating.agreed(workspace, identity)
-    return shown("lab/agreement.html", workspace, caller, found=found, identity=identity)
-
-
-def _rater(caller: callers.Caller) -> str:
-    return caller.account.name if caller.account else "demo"
+    agreement_of_raters = rating.agreed(workspace, identity)
+    return render_admin(
+        "lab/agreement.html", workspace, caller, found=agreement_of_raters, identity=identity
+    )

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 from pydantic import Field
 
 from ombud.app import Workspace, library, rating, studying, trying
@@ -20,15 +21,16 @@ from ombud.lab import (
     html_report,
     interval_of,
     read_run,
-    summarise,
+    study_body,
     title_of,
 )
+from ombud.messages import message
 from ombud.store import count_looks, list_runs
 from ombud.types import Run
-from ombud.web.admin.forms import shown
+from ombud.web.admin.forms import render_admin
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
-from ombud.web.shapes import Asked, PlanFields, Shape
+from ombud.web.shapes import PlanFields, QuestionText, Shape
 
 LISTED = 60
 """Runs of the list, the newest first; the figures of the first ten are worked out."""
@@ -45,7 +47,7 @@ def lab(workspace: CurrentWorkspace, caller: Asking) -> str:
     runs = list_runs(workspace.store)
     newest = sorted(runs, key=_began, reverse=True)[:LISTED]
     figures = {run.id: _figures(workspace, run) for run in newest[:FIGURED]}
-    return shown(
+    return render_admin(
         "lab/runs.html",
         workspace,
         caller,
@@ -71,27 +73,28 @@ class Figure(NamedTuple):
 
 
 def _figures(workspace: Workspace, run: Run) -> list[Figure]:
-    """Its means over all cases, with intervals; none while it runs."""
+    """Return a run's means over all cases, with intervals; none while it runs."""
     if run.state != "done":
         return []
     recorded = read_run(workspace.store, run.id)
-    lines = summarise(recorded.cases, recorded.scores, by=("overall",), repeats=500)
-    found: list[Figure] = []
-    for line in lines:
-        value = line.mean.value
-        if value is not None:
-            interval = interval_of(line.mean, line.metric)
-            found.append(Figure(title_of(line.metric), figure_of(value, line.metric), interval))
-    return found[:FIGURES]
+    figures: list[Figure] = []
+    for metric in recorded.metrics:
+        mean = recorded.overall(metric).mean
+        if mean.value is not None:
+            interval = interval_of(mean, metric)
+            figures.append(Figure(title_of(metric), figure_of(mean.value, metric), interval))
+        if len(figures) == FIGURES:
+            break
+    return figures
 
 
 @router.get("/lab/report", response_class=HTMLResponse)
 async def report(
     workspace: CurrentWorkspace, run: Annotated[list[str], Query(max_length=MOST_COMPARED)]
 ) -> Response:
-    """One run, or several beside the first: metrics with intervals, differences beyond noise, cost,
-    and each case with its searches, hits, answer and reasons. A page with styles of its own, which
-    its policy lets in by their digests; it holds no script."""
+    """Show one run, or compare several with the first: metrics with intervals, differences beyond
+    noise, cost, and each case. The page has styles of its own, which its policy allows by their
+    digests, and no script."""
     html = await asyncio.to_thread(_report, workspace, run)
     styles = " ".join(map(_digest, _STYLE.findall(html)))
     policy = f"default-src 'none'; style-src {styles}; img-src data:; base-uri 'none'"
@@ -105,25 +108,37 @@ def study(
     name: Annotated[str, Query(max_length=200)],
     metric: Annotated[str, Query(max_length=200)] = "",
 ) -> str:
-    """A sweep, an ablation or a search as pictures."""
-    found = studying.show_study(workspace, name, metric)
-    return shown("lab/study.html", workspace, caller, called=name, study=found)
+    """Chart a sweep, an ablation or a search."""
+    results = studying.show_study(workspace, name, metric)
+    return render_admin(
+        "lab/study.html",
+        workspace,
+        caller,
+        called=name,
+        study=results,
+        body=Markup(study_body(results.plots)),  # noqa: S704 - the lab has escaped it
+    )
 
 
 def _report(workspace: Workspace, names: list[str]) -> str:
     runs: list[RecordedRun] = [read_run(workspace.store, name) for name in names]
     if not runs:
-        raise BadRequest("No run is named.", hint="Choose one or more.")
+        raise BadRequest(
+            message("evaluation.error_no_run"), hint=message("evaluation.error_no_run_hint")
+        )
     in_order = sorted(runs, key=lambda one: _began(one.run))
     cases = [
-        (f"/lab/cases?run={quote(one.run.id, safe='')}", f"Cases of {one.run.name}")
+        (
+            f"/lab/cases?run={quote(one.run.id, safe='')}",
+            message("evaluation.cases_of", name=one.run.name),
+        )
         for one in in_order
     ]
-    return html_report(in_order, links=(("/lab", "The lab"), *cases))
+    return html_report(in_order, links=(("/lab", message("evaluation.back")), *cases))
 
 
 def _digest(style: str) -> str:
-    """As a policy names what it lets in (CSP 3, 6.7.3.3)."""
+    """Return the digest of a style for the content policy (CSP 3, 6.7.3.3)."""
     digest = base64.b64encode(sha256(style.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -132,16 +147,16 @@ def _digest(style: str) -> str:
 
 
 class RouteIn(Shape):
-    question: Asked
+    question: QuestionText
     plan: PlanFields = None
 
 
 @router.get("/playground", response_class=HTMLResponse)
 def playground(workspace: CurrentWorkspace, caller: Asking) -> str:
-    """HyPA-RAG's demo, on one's own documents."""
+    """Show HyPA-RAG's demo for the workspace's own documents."""
     audiences = library.known_audiences(workspace)
     models = workspace.settings.models
-    return shown(
+    return render_admin(
         "lab/playground.html",
         workspace,
         caller,
@@ -150,12 +165,13 @@ def playground(workspace: CurrentWorkspace, caller: Asking) -> str:
         countries=audiences.get("countries", []),
         roles=audiences.get("roles", []),
         chat=models.chat or "",
+        graph=workspace.settings.index.graph,
     )
 
 
 @router.post("/playground/route")
 def route(body: RouteIn, workspace: CurrentWorkspace) -> dict[str, Any]:
-    """How complex a question is taken to be, and what that sets."""
+    """Show the complexity of a question and the plan fields that it sets."""
     return trying.route(workspace, body.question, body.plan or {})
 
 
@@ -166,5 +182,5 @@ class PagesIn(Shape):
 
 @router.post("/playground/pages")
 def pages(body: PagesIn, workspace: CurrentWorkspace) -> dict[str, int]:
-    """Id -> how many pages a document has."""
+    """Map document ids to their number of pages."""
     return trying.pages(workspace, body.versions)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from ombud.app import inspecting
-from ombud.web.admin.forms import shown
+from ombud.web.admin.forms import render_admin
 from ombud.web.api import CurrentWorkspace
 from ombud.web.live.secrets import Asking
 
@@ -22,10 +22,10 @@ def cases(
     only: Annotated[str, Query(max_length=20)] = "",
     begin: Annotated[int, Query(ge=0)] = 0,
 ) -> str:
-    """The cases of a run, or those alone that went wrong."""
+    """List the cases of a run, or only the failed ones."""
     listed = inspecting.list_cases(workspace, run, only_wrong=only == "wrong", begin=begin)
     later = begin + inspecting.LISTED
-    return shown(
+    return render_admin(
         "lab/cases.html",
         workspace,
         caller,
@@ -39,5 +39,5 @@ def cases(
 
 @router.get("/lab/case", response_class=HTMLResponse)
 def case(workspace: CurrentWorkspace, caller: Asking, run: Named, case: Named) -> str:
-    found = inspecting.show_case(workspace, run, case)
-    return shown("lab/case.html", workspace, caller, found=found)
+    details = inspecting.show_case(workspace, run, case)
+    return render_admin("lab/case.html", workspace, caller, found=details)

@@ -6,7 +6,7 @@ settings; it listens on this machine alone then."""
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import HTTPConnection
 
@@ -22,11 +22,13 @@ from ombud.web.live.shapes import (
     AwayIn,
     EndIn,
     Json,
+    LabelsIn,
     MessageIn,
     ReadIn,
     SignInIn,
     TransferIn,
     board_json,
+    card_json,
     event_json,
     session_json,
     source_json,
@@ -48,7 +50,7 @@ router = APIRouter(responses=PROBLEMS)
 
 
 def advisor_at(workspace: Workspace, connection: HTTPConnection) -> AdvisorSettings | None:
-    """Who has signed in, where that is asked for; else as whom they signed in at the desk."""
+    """Return the advisor: the signed-in account, else the name given at the desk."""
     caller = callers.caller_of(connection.scope)
     if caller.account is None:
         return advising.find_advisor(workspace, connection.cookies.get(ADVISOR, ""))
@@ -74,7 +76,7 @@ Whoever = Annotated[AdvisorSettings | None, Depends(whoever)]
 
 @router.get(BASE)
 def desk(workspace: CurrentWorkspace, me: Whoever) -> Json:
-    """Who waits, who is with whom, and what helps to answer."""
+    """Show who is waiting, who is with whom, and what helps to answer."""
     replies = advising.canned_replies(workspace)
     topics: dict[str, None] = {}
     for advisor in advising.advisors_of(workspace):
@@ -88,7 +90,7 @@ def desk(workspace: CurrentWorkspace, me: Whoever) -> Json:
 
 
 def board_of(workspace: Workspace, me: AdvisorSettings | None) -> Json:
-    """Who has signed in sees who waits; others only who could sign in."""
+    """Return the queue for a signed-in advisor; for others only who could sign in."""
     board = advising.board(workspace, me)
     if me is None:
         board = board._replace(waiting=(), mine=(), others=())
@@ -129,26 +131,52 @@ def away(body: AwayIn, workspace: CurrentWorkspace, me: Me) -> Json:
 
 @router.post(f"{BASE}/webhook", status_code=202, responses={**ALL, **UNSIGNED})
 async def webhook(request: Request, workspace: CurrentWorkspace) -> Json:
-    """What the system that `handoff.webhook` names tells of its advisors, signed."""
+    """Receive a signed event about advisors from the system that `handoff.webhook` names."""
     body = await request.body()
     headers = dict(request.headers)
-    heard = await asyncio.to_thread(conversing.hear, workspace, headers, body)
-    return {"heard": heard}
+    events = await asyncio.to_thread(conversing.hear, workspace, headers, body)
+    return {"heard": events}
+
+
+@router.post("/api/v1/tickets/webhook", status_code=202, responses={**ALL, **UNSIGNED})
+async def ticket_webhook(request: Request, workspace: CurrentWorkspace) -> Json:
+    """Receive a webhook that the ticket system of `[tickets]` has signed."""
+    body = await request.body()
+    headers = dict(request.headers)
+    return {"heard": await asyncio.to_thread(conversing.hear_tickets, workspace, headers, body)}
+
+
+@router.get(f"{BASE}/closed", responses=ALL)
+def closed(
+    workspace: CurrentWorkspace,
+    me: Me,
+    q: Annotated[str, Query(max_length=200)] = "",
+    topic: Annotated[str, Query(max_length=200)] = "",
+    tag: Annotated[str, Query(max_length=200)] = "",
+    *,
+    urgent: bool = False,
+) -> Json:
+    """List conversations whose handoff is over, as far as they are of the advisor's topics and
+    countries or were with the advisor; `q` searches what was said, topics, tags, countries, roles
+    and advisors."""
+    cards = advising.closed_cards(workspace, me, q, topic, tag, urgent=urgent)
+    return {"conversations": list(map(card_json, cards))}
 
 
 @router.get(ONE, responses=ALL)
 def conversation(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
-    """All of a conversation, who asks, and what the assistant's answers rest on."""
-    del me
-    stands, events = advising.events_for_desk(workspace, conversation_id)
+    """Return a whole conversation, who asks, the sources of the assistant's answers, and the same
+    person's earlier conversations."""
+    stands, events = advising.events_for_desk(workspace, conversation_id, me)
     person = stands.asker.model_dump(
         mode="json", include={"country", "roles", "grade", "contract", "language"}
     )
     return {
-        "session": session_json(advising.with_place(workspace, stands)),
+        "session": session_json(advising.with_place(workspace, stands), for_advisor=True),
         "person": person,
         "events": [event_json(workspace, event, for_advisor=True) for event in events],
         "sources": list(map(source_json, advising.sources_of(workspace, events))),
+        "earlier": list(map(card_json, advising.earlier_cards(workspace, me, conversation_id))),
     }
 
 
@@ -160,10 +188,25 @@ def claim(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
 
 @router.post(f"{ONE}/messages", status_code=201, responses=ALL)
 def message(conversation_id: str, body: MessageIn, workspace: CurrentWorkspace, me: Me) -> Response:
-    """A message to the employee; 200 for one that was sent before."""
-    said = advising.reply(workspace, conversation_id, me, body.text, body.id)
-    content = _changed(workspace, said)
-    return JSONResponse(content, status_code=201 if said.is_new else 200)
+    """Send a message to the employee; 200 if it was sent before."""
+    sent = advising.reply(workspace, conversation_id, me, body.text, body.id)
+    content = _changed(workspace, sent)
+    return JSONResponse(content, status_code=201 if sent.is_new else 200)
+
+
+@router.post(f"{ONE}/notes", status_code=201, responses=ALL)
+def note(conversation_id: str, body: MessageIn, workspace: CurrentWorkspace, me: Me) -> Response:
+    """Add a private note, also after the end; only advisors see it. 200 if it was added before."""
+    noted = advising.note(workspace, conversation_id, me, body.text, body.id)
+    content = _changed(workspace, noted)
+    return JSONResponse(content, status_code=201 if noted.is_new else 200)
+
+
+@router.post(f"{ONE}/labels", responses=ALL)
+def labels(conversation_id: str, body: LabelsIn, workspace: CurrentWorkspace, me: Me) -> Json:
+    """Replace the tags and the priority, also after the end; only advisors see them."""
+    labelled = advising.label(workspace, conversation_id, me, body.tags, urgent=body.urgent)
+    return _changed(workspace, labelled)
 
 
 @router.post(f"{ONE}/transfer", responses=ALL)
@@ -177,24 +220,22 @@ def transfer(conversation_id: str, body: TransferIn, workspace: CurrentWorkspace
 
 @router.post(f"{ONE}/end", responses=ALL)
 def end(conversation_id: str, body: EndIn, workspace: CurrentWorkspace, me: Me) -> Json:
-    """The advisor is done; the assistant is back."""
+    """End the conversation with the advisor; the assistant takes over again."""
     ended = advising.end(workspace, conversation_id, me, reason=body.reason, note=body.note)
     return _changed(workspace, ended)
 
 
 @router.post(f"{ONE}/read", responses=ALL)
 def read(conversation_id: str, body: ReadIn, workspace: CurrentWorkspace, me: Me) -> Json:
-    """Everything up to this place was read."""
-    del me
-    advising.events_for_desk(workspace, conversation_id, body.place)
+    """Mark everything up to this place as read."""
+    advising.events_for_desk(workspace, conversation_id, me, body.place)
     return _changed(workspace, advising.read(workspace, conversation_id, body.place))
 
 
 @router.post(f"{ONE}/suggest", responses=ALL)
 async def suggest(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> Json:
-    """What the documents say to what the employee said last."""
-    del me
-    answer = await advising.suggest(workspace, conversation_id)
+    """Suggest an answer from the documents to the employee's last message."""
+    answer = await advising.suggest(workspace, conversation_id, me)
     return {
         "text": answer.text,
         "html": to_html(answer.text, answer.citations),
@@ -205,4 +246,4 @@ async def suggest(conversation_id: str, workspace: CurrentWorkspace, me: Me) -> 
 
 def _changed(workspace: Workspace, appended: Appended) -> Json:
     events = [event_json(workspace, event, for_advisor=True) for event in appended.events]
-    return {"session": session_json(appended.session), "events": events}
+    return {"session": session_json(appended.session, for_advisor=True), "events": events}

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from ombud.app import Workspace, advising
 from ombud.cpu_time import MeteredThreads
 from ombud.errors import OmbudError
-from ombud.store import News, TypingSignal, newest, news_since
+from ombud.store import News, NewsCursor, TypingSignal, newest
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -19,12 +19,10 @@ TICK = 0.15
 """Seconds between two looks, for what other processes write; this one's own is told at once."""
 QUEUE_PAUSE = 1.0
 """Seconds between two tellings of the queue: it moves more often than people read."""
-GAP_SECONDS = 60.0
-"""How long a missing number of an event is waited for: as long as a transaction may take."""
 THREADS = 4
 MOVES = frozenset({"handoff", "joined", "left", "transferred", "ended", "closed"})
 """Kinds of events by which the queue changes."""
-TALK = frozenset({"message", "read"})
+TALK = frozenset({"message", "read", "note"})
 """Kinds by which only the desk's lists look different."""
 TALK_PAUSE = 3.0
 """Seconds between two tellings of the desk for these."""
@@ -52,9 +50,7 @@ class Hub:
         self._watchers: set[Watcher] = set()
         self._woken = asyncio.Event()
         self._threads = MeteredThreads(THREADS, thread_name_prefix="live")
-        self._event = 0
-        self._signal = 0
-        self._gaps: dict[int, float] = {}
+        self._cursor = NewsCursor(workspace.store)
         self._queue_moved = True
         self._queue_told = 0.0
         self._has_talked = False
@@ -66,7 +62,7 @@ class Hub:
         self._watchers.discard(watcher)
 
     async def thread(self, work: Callable[..., T], *arguments: Any) -> T:
-        """In a thread of the hub's own: answers that are being written hold up no message."""
+        """Run work in a thread of the hub's own, so that answers being written delay no message."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, work, *arguments)
 
@@ -75,7 +71,7 @@ class Hub:
         store = self.workspace.store
         loop = asyncio.get_running_loop()
         store.on_change(lambda: _wake(loop, self._woken))
-        self._event, self._signal = await self.thread(newest, store)
+        self._cursor.move(*await self.thread(newest, store))
         try:
             while True:
                 with suppress(TimeoutError):
@@ -91,16 +87,14 @@ class Hub:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _look(self) -> None:
-        if not self._watchers and not self._gaps:
+        if not self._watchers and not self._cursor.has_gaps:
             # Nobody listens; whoever comes reads from the store what there is. Whoever came while
             # this was looked up may have read before its newest: for them it is told again.
             ends = await self.thread(newest, self.workspace.store)
             if not self._watchers:
-                self._event, self._signal = ends
+                self._cursor.move(*ends)
             return
-        news = await self.thread(
-            news_since, self.workspace.store, self._event, self._signal, list(self._gaps)
-        )
+        news = await self.thread(self._cursor.read)
         self._note(news)
         for conversation_id in {change.conversation_id for change in news.changes}:
             for watcher in self._watching(conversation_id):
@@ -111,21 +105,9 @@ class Hub:
         await self._tell_queue()
 
     def _note(self, news: News) -> None:
-        """Where to go on; numbers that are missing may still come."""
-        now = time.monotonic()
         for change in news.changes:
-            self._gaps.pop(change.number, None)
-            if change.number > self._event:
-                missing = range(max(self._event + 1, change.number - 100), change.number)
-                self._gaps.update(dict.fromkeys(missing, now + GAP_SECONDS))
-                self._event = change.number
             self._queue_moved = self._queue_moved or change.kind in MOVES
             self._has_talked = self._has_talked or change.kind in TALK
-        for number, until in list(self._gaps.items()):
-            if until < now:
-                del self._gaps[number]
-        if news.typing:
-            self._signal = news.typing[-1].number
 
     def _watching(self, conversation_id: str) -> Iterable[Watcher]:
         return [one for one in self._watchers if one.watches(conversation_id)]

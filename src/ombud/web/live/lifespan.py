@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from ombud.app import Workspace, caring
 from ombud.cpu_time import MeteredThreads
-from ombud.handoff import Delivery, open_desk
+from ombud.handoff import Delivery, open_desk, open_tickets
 from ombud.store import signal_typing
 from ombud.web.live.hub import Hub
 
@@ -19,17 +19,21 @@ logger = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
-    """Starts with the server and ends with it."""
+    """Start and end background work with the server."""
     workspace: Workspace = app.state.workspace
     app.state.hub = Hub(workspace)
     app.state.delivery = _delivery(workspace)
+    tickets = _ticket_delivery(workspace)
     asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="serve"))
     works: list[Coroutine[Any, Any, None]] = [app.state.hub.run(), caring.care(workspace)]
-    if app.state.teams is not None:
-        works.append(app.state.teams.run())
+    for chat in (app.state.slack, app.state.teams):
+        if chat is not None:
+            works.append(chat.run())
     if app.state.delivery is not None:
         works.append(app.state.delivery.run())
-    tasks = [asyncio.create_task(_said(work)) for work in works]
+    if tickets is not None:
+        works.append(tickets.run())
+    tasks = [asyncio.create_task(_log_failure(work)) for work in works]
     try:
         async with app.state.mcp.running() if app.state.mcp else nullcontext():
             yield
@@ -58,7 +62,17 @@ def _delivery(workspace: Workspace) -> Delivery | None:
     return delivery
 
 
-async def _said(work: Coroutine[Any, Any, None]) -> None:
+def _ticket_delivery(workspace: Workspace) -> Delivery | None:
+    settings = workspace.settings.tickets
+    desk = open_tickets(settings, workspace.settings.server.public_url)
+    if desk is None:
+        return None
+    delivery = Delivery(workspace.store, desk, settings.system)
+    workspace.store.on_change(delivery.wake)
+    return delivery
+
+
+async def _log_failure(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
     except asyncio.CancelledError:

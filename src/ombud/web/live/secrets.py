@@ -18,8 +18,8 @@ LONGEST = 200
 
 
 def key_of(request: HTTPConnection) -> str:
-    """The account of who asks, else their secret; empty where there is none. The header of a client
-    wins over the cookie of a browser."""
+    """Return the caller's account or secret; empty if there is none. A client's header wins over a
+    browser's cookie."""
     caller = callers.caller_of(request.scope)
     if caller.account is not None:
         return caller.key
@@ -28,7 +28,7 @@ def key_of(request: HTTPConnection) -> str:
 
 
 def ensure_key(request: Request, response: Response) -> str:
-    """The same, and a new one for a browser that has none."""
+    """Return the caller's key, a new one for a browser without any."""
     key = key_of(request)
     if not key:
         key = secrets.token_urlsafe(32)
@@ -37,7 +37,7 @@ def ensure_key(request: Request, response: Response) -> str:
 
 
 def keep(response: Response, name: str, value: str) -> None:
-    """As a cookie that no script reads and no other site sends."""
+    """Set the key as a cookie that no script reads and no other site sends."""
     response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="strict", path="/")
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ombud.app import Workspace, advising, asking, conversing
 from ombud.errors import NotFound
+from ombud.handoff import ticket_systems
 from ombud.settings import AdvisorSettings
 from ombud.store import LONGEST_MESSAGE
 from ombud.types import Answered, Answering, Citation, Ended, Event, Session, Transferred
@@ -29,15 +30,18 @@ class MessageIn(Shape):
 class HandoffIn(Shape):
     reason: Reason = "asked"
     topic: Name = ""
+    ticket: bool = False
+    consent: bool = False
 
 
 class ReadIn(Shape):
     place: Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
-class TitleIn(Shape):
-    title: Annotated[str, Field(max_length=200)]
+class LabelIn(Shape):
+    title: Annotated[str, Field(max_length=200)] | None = None
     """Empty = how the first question begins."""
+    pinned: bool | None = None
 
 
 class MailIn(Shape):
@@ -50,6 +54,11 @@ class SignInIn(Shape):
 
 class AwayIn(Shape):
     away: bool
+
+
+class LabelsIn(Shape):
+    tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    urgent: bool = False
 
 
 class TransferIn(Shape):
@@ -66,9 +75,11 @@ class EndIn(Shape):
 Json = dict[str, Any]
 
 
-def session_json(session: Session) -> Json:
-    """What both sides may see of it."""
+def session_json(session: Session, *, for_advisor: bool = False) -> Json:
+    """Return the state of a conversation; tags and priority only for advisors."""
+    labels = {"tags": list(session.tags), "urgent": session.urgent} if for_advisor else {}
     return {
+        **labels,
         "id": session.id,
         "state": session.state,
         "reason": session.reason,
@@ -79,11 +90,12 @@ def session_json(session: Session) -> Json:
         "wait_seconds": session.wait_seconds,
         "has_warned": session.has_warned,
         "last": session.last,
+        "is_ticket": session.is_handed_over and session.desk in ticket_systems(),
     }
 
 
 def event_json(workspace: Workspace, event: Event, *, for_advisor: bool = False) -> Json:
-    """An event as a page shows it; what advisors note for each other only for them."""
+    """Return an event for a page; notes between advisors only for advisors."""
     base: Json = {
         "id": event.id,
         "place": event.place,
@@ -110,6 +122,7 @@ def listed_json(one: conversing.Listed) -> Json:
         "title": one.title,
         "state": one.session.state,
         "at": _time(one.at),
+        "pinned": one.pinned,
         "asker": one.session.asker.model_dump(mode="json", exclude={"id"}),
     }
 
@@ -120,14 +133,14 @@ def board_json(board: advising.Board) -> Json:
         "advisors": [_advisor(advisor, board) for advisor in board.advisors],
         "is_open": board.is_open,
         "opens": _time(board.opens),
-        "waiting": list(map(_card, board.waiting)),
-        "mine": list(map(_card, board.mine)),
-        "others": list(map(_card, board.others)),
+        "waiting": list(map(card_json, board.waiting)),
+        "mine": list(map(card_json, board.mine)),
+        "others": list(map(card_json, board.others)),
     }
 
 
 def source_json(citation: Citation) -> Json:
-    """A passage and where to open it."""
+    """Return a passage and where to open it."""
     place = {"start": citation.start, "end": citation.end, "digest": citation.version}
     return {
         "title": citation.title,
@@ -139,7 +152,7 @@ def source_json(citation: Citation) -> Json:
 
 
 def _answer(workspace: Workspace, what: Answered) -> Json:
-    """Its HTML, and the answer itself without its trace, as far as it is still there."""
+    """Return the answer's HTML and the answer without its trace, as far as they still exist."""
     try:
         answer = asking.stored_answer(workspace, what.answer_id) if what.answer_id else None
     except NotFound:
@@ -150,18 +163,20 @@ def _answer(workspace: Workspace, what: Answered) -> Json:
     return {"html": html, "answer": answer.model_dump(mode="json", exclude={"trace"})}
 
 
-def _card(card: advising.DeskCard) -> Json:
+def card_json(card: advising.DeskCard) -> Json:
     stands = card.session
     return {
         "id": stands.id,
         "state": stands.state,
         "reason": stands.reason,
         "topic": stands.topic,
+        "tags": list(stands.tags),
+        "urgent": stands.urgent,
         "country": stands.asker.country,
         "since": _time(stands.since),
         "wait_seconds": card.wait_seconds,
         "position": card.position,
-        "advisor": stands.advisor,
+        "advisor": stands.advisor or ", ".join(card.advisors),
         "preview": card.preview,
         "unread": card.unread,
         "is_for_me": card.is_for_me,

@@ -42,7 +42,7 @@ TYPING_SECONDS = 2.0
 
 @router.websocket("/live")
 async def live(websocket: WebSocket) -> None:
-    """What happens in conversations, as it happens."""
+    """Send events of conversations as they happen."""
     hub: Hub = websocket.app.state.hub
     await websocket.accept()
     budget: CpuBudget = websocket.app.state.places.budget
@@ -59,7 +59,8 @@ async def live(websocket: WebSocket) -> None:
 
 
 class _LiveSocket:
-    """One tab. What is to be told is a set of names, so that a slow client costs no memory."""
+    """The connection of one tab. Pending news are a set of names, so that a slow client costs no
+    memory."""
 
     def __init__(self, websocket: WebSocket, hub: Hub, delivery: Delivery | None) -> None:
         self.is_desk = False
@@ -106,20 +107,20 @@ class _LiveSocket:
                         await self._woken.wait()
                 self._woken.clear()
                 try:
-                    await self._tell_all()
+                    await self.tell_all()
                 except OmbudError as failed:  # such as a database that restarts
                     logger.warning("A tab could not be told: %s", failed)
                     await asyncio.sleep(1.0)
                     self._woken.set()
 
-    async def _tell_all(self) -> None:
+    async def tell_all(self) -> None:
         while self._changed:
             conversation_id = next(iter(self._changed))
-            await self._tell_events(conversation_id)
+            await self.tell_events(conversation_id)
         while self._typing:
             (conversation_id, by), signal = self._typing.popitem()
             typing = {"name": signal.name, "by": by, "on": signal.is_typing}
-            await self._send({"conversation": conversation_id, "typing": typing})
+            await self.send({"conversation": conversation_id, "typing": typing})
         if self.is_desk:
             advisor = self._advisor()
             if advisor is not None:
@@ -131,9 +132,9 @@ class _LiveSocket:
             except OmbudError:
                 self._queue_moved = True
                 raise
-            await self._send({"desk": board})
+            await self.send({"desk": board})
 
-    async def _tell_events(self, conversation_id: str) -> None:
+    async def tell_events(self, conversation_id: str) -> None:
         place = self._places.get(conversation_id)
         if place is None:
             self._changed.pop(conversation_id, None)
@@ -141,7 +142,7 @@ class _LiveSocket:
         # Taken off before it is read: what happens while it is read is told with the next look.
         self._changed.pop(conversation_id, None)
         try:
-            told, last = await self._hub.thread(self._news, conversation_id, place)
+            news, last = await self._hub.thread(self.news, conversation_id, place)
         except NotFound:  # erased meanwhile
             self._places.pop(conversation_id, None)
             return
@@ -150,55 +151,59 @@ class _LiveSocket:
             raise
         if self._places.get(conversation_id) == place:
             self._places[conversation_id] = max(place, last)
-        await self._send(told)
+        await self.send(news)
 
-    def _news(self, conversation_id: str, place: int) -> tuple[Json, int]:
-        read = advising.events_for_desk if self.is_desk else conversing.events_after
-        stands, events = read(self._workspace, conversation_id, place)
+    def news(self, conversation_id: str, place: int) -> tuple[Json, int]:
+        if self.is_desk:
+            stands, events = advising.events_for_desk(
+                self._workspace, conversation_id, self._advisor(), place
+            )
+        else:
+            stands, events = conversing.events_after(self._workspace, conversation_id, place)
         self._sessions[conversation_id] = stands
-        shown = advising.with_place(self._workspace, stands, self._hub.places or None)
+        session = advising.with_place(self._workspace, stands, self._hub.places or None)
         happened = [
             event_json(self._workspace, event, for_advisor=self.is_desk) for event in events
         ]
-        told = {
+        message = {
             "conversation": conversation_id,
-            "session": session_json(shown),
+            "session": session_json(session, for_advisor=self.is_desk),
             "events": happened,
         }
-        return told, events[-1].place if events else place
+        return message, events[-1].place if events else place
 
-    async def _send(self, message: Json) -> None:
+    async def send(self, message: Json) -> None:
         if self._websocket.application_state == WebSocketState.CONNECTED:
             await self._websocket.send_text(json.dumps(message, ensure_ascii=False))
 
     # What the client says ----------------------------------------------------------------------
 
     async def listen(self, check_budget: Callable[[], None]) -> None:
-        """Act on what the client sends, until it goes."""
+        """Act on the client's messages until it disconnects."""
         while True:
-            said = await self._websocket.receive()
-            if said["type"] == "websocket.disconnect":
+            received = await self._websocket.receive()
+            if received["type"] == "websocket.disconnect":
                 return
             try:
                 check_budget()
-                await self._hear(_read(said.get("text") or ""))
+                await self.hear(_read(received.get("text") or ""))
             except OmbudError as failed:
                 error = {"detail": str(failed), "hint": failed.hint}
-                await self._send({"error": error})
+                await self.send({"error": error})
 
-    async def _hear(self, said: Json) -> None:
-        if "watch" in said:
-            await self._watch(str(said["watch"]), _number(said.get("after", 0)))
-        elif "unwatch" in said:
-            self._places.pop(str(said["unwatch"]), None)
-        elif "typing" in said:
-            await self._type(str(said["typing"]), on=bool(said.get("on")))
-        elif "desk" in said:
-            await self._sit_down(on=bool(said["desk"]))
-        elif "ping" in said:
-            await self._send({"pong": 1})
+    async def hear(self, message: Json) -> None:
+        if "watch" in message:
+            await self.watch(str(message["watch"]), _number(message.get("after", 0)))
+        elif "unwatch" in message:
+            self._places.pop(str(message["unwatch"]), None)
+        elif "typing" in message:
+            await self.forward_typing(str(message["typing"]), on=bool(message.get("on")))
+        elif "desk" in message:
+            await self.sit_down(on=bool(message["desk"]))
+        elif "ping" in message:
+            await self.send({"pong": 1})
 
-    async def _watch(self, conversation_id: str, after: int) -> None:
+    async def watch(self, conversation_id: str, after: int) -> None:
         if len(self._places) >= MOST_WATCHED and conversation_id not in self._places:
             raise BadRequest(f"One page may show {MOST_WATCHED} conversations.")
         await self._hub.thread(self._check, conversation_id)
@@ -206,15 +211,13 @@ class _LiveSocket:
         self.tell_changed(conversation_id)
 
     def _check(self, conversation_id: str) -> None:
-        """Raises NotFound for what this tab may not see."""
+        """Raise NotFound for what this tab may not see."""
         if not self.is_desk:
             conversing.check_owner(self._workspace, conversation_id, self._secret)
             return
-        if self._advisor() is None:
-            raise NotFound(f"There is no conversation `{conversation_id}` at the desk.")
-        advising.events_for_desk(self._workspace, conversation_id, 2**31 - 1)
+        advising.events_for_desk(self._workspace, conversation_id, self._advisor(), 2**31 - 1)
 
-    async def _type(self, conversation_id: str, *, on: bool) -> None:
+    async def forward_typing(self, conversation_id: str, *, on: bool) -> None:
         now = time.monotonic()
         if conversation_id not in self._places or self._typed.get(conversation_id) == (on, now):
             return
@@ -233,7 +236,7 @@ class _LiveSocket:
         if self._delivery is not None and by == "user":
             await self._delivery.tell_typing(stands.ticket_id, on)
 
-    async def _sit_down(self, *, on: bool) -> None:
+    async def sit_down(self, *, on: bool) -> None:
         was_desk = self.is_desk
         self.is_desk = on and self._advisor() is not None
         if self.is_desk != was_desk:  # what it may watch was checked for the other side
@@ -247,12 +250,12 @@ class _LiveSocket:
 
 def _read(text: str) -> Json:
     try:
-        said = json.loads(text)
+        message = json.loads(text)
     except ValueError:
-        said = None
-    if not isinstance(said, dict):
+        message = None
+    if not isinstance(message, dict):
         raise BadRequest("A message is a JSON object.", hint='Such as {"watch": "…", "after": 0}.')
-    return said
+    return message
 
 
 def _number(value: Any) -> int:

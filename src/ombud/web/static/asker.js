@@ -1,7 +1,7 @@
-// Who asks, in which language and as of which day: chosen around the box, kept for the next time.
-import { country } from "./words.js";
+// Who asks, and as of which day: chosen around the box, kept for the next time.
+import { day as dated, language, t } from "./words.js";
 
-const NAMES = ["country", "role", "persona", "grade", "contract", "language", "day"];
+const NAMES = ["country", "role", "persona", "grade", "contract", "day"];
 
 // changed(said, before): something else was chosen; `before` brings the old choice back.
 export function asker(changed) {
@@ -10,7 +10,6 @@ export function asker(changed) {
     const picker = document.getElementById(name);
     if (picker) pickers[name] = picker;
   }
-  for (const option of pickers.country?.options ?? []) if (option.value) option.textContent = country(option.value);
   const value = (name) => pickers[name]?.value ?? "";
   const chosen = () => Object.fromEntries(Object.keys(pickers).map((name) => [name, value(name)]));
   const keep = (name) => { try { if (name !== "day") localStorage.setItem(name, value(name)); } catch { /* private mode */ } };
@@ -30,7 +29,7 @@ export function asker(changed) {
   // What is not usual shows on the button that hides it.
   function mark() {
     const more = document.getElementById("more");
-    if (more) more.toggleAttribute("data-set", ["grade", "contract", "day"].some(value) || !["", "en"].includes(value("language")));
+    if (more) more.toggleAttribute("data-set", ["grade", "contract", "day"].some(value));
   }
 
   const stored = (name) => { try { return localStorage.getItem(name); } catch { return null; } };
@@ -42,7 +41,7 @@ export function asker(changed) {
       keep(name);
       now = chosen();
       mark();
-      changed(picker.selectedOptions?.[0].textContent ?? (picker.value ? `As of ${picker.value}` : "As of today"), before);
+      changed(picker.selectedOptions?.[0].textContent ?? (picker.value ? t("thread.as_of", { day: dated(picker.value) }) : t("thread.as_of_today")), before);
     });
   }
   return {
@@ -55,7 +54,7 @@ export function asker(changed) {
       ...(pickers.country && { country: value("country") || null, roles: value("role") ? [value("role")] : [] }),
       ...(value("grade") && { grade: value("grade") }),
       ...(value("contract") && { contract: value("contract") }),
-      ...(value("language") && { language: value("language") }),
+      language,
       ...(pickers.persona && { persona: value("persona") }),
     }),
   };

@@ -1,13 +1,23 @@
-// One's own conversations: found again, named, deleted. Ctrl-K opens the list.
+// One's own conversations: found again, named, pinned, deleted. On a wide screen they stand beside the chat, else in a
+// dialog. Ctrl-K leads to them.
 import { send } from "./stream.js";
-import { el, icon } from "./words.js";
+import { day, el, icon, t } from "./words.js";
 
-const BASE = "/api/v1/conversations", PAUSE = 200;
-const day = (iso) => (iso ? new Date(iso).toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" }) : "");
+const BASE = "/api/v1/conversations", PAUSE = 200, DAY = 24 * 3600 * 1000;
+const wide = matchMedia("(min-width: 1200px)");
 
-// open(conversation): go on in it; gone(id): it was deleted.
-export function conversations(dialog, { open, gone, current }) {
-  const list = dialog.querySelector("ul"), search = dialog.querySelector("input"), state = dialog.querySelector("[role=status]");
+// Days count by the calendar, also when the clocks change.
+const midnight = (date) => new Date(date).setHours(0, 0, 0, 0);
+function group({ pinned, at }) {
+  if (pinned) return t("thread.pinned");
+  const days = Math.round((midnight(new Date()) - midnight(at)) / DAY);
+  return days < 1 ? t("thread.today") : days < 2 ? t("thread.yesterday") : days < 8 ? t("thread.previous_week") : t("thread.older");
+}
+
+// open(conversation): go on in it; gone(id): it was deleted; closed(is): whether the list beside the chat is closed, also
+// as it was left.
+export function conversations(dialog, side, opener, { open, gone, current, closed }) {
+  const talks = dialog.querySelector(".talks"), list = talks.querySelector(".groups"), search = talks.querySelector("input"), state = talks.querySelector("[role=status]");
   let known = [], timer = 0, asked = 0;
 
   async function load() {
@@ -24,25 +34,38 @@ export function conversations(dialog, { open, gone, current }) {
   }
 
   function draw(words) {
-    list.replaceChildren(...known.map(line));
-    state.textContent = known.length ? `${known.length} conversation${known.length === 1 ? "" : "s"}` : words ? "Nothing found." : "Nothing was asked yet.";
+    const held = list.contains(document.activeElement) && document.activeElement.closest("[data-id]")?.dataset.id;
+    const groups = new Map();
+    for (const one of [...known].sort((a, b) => b.pinned - a.pinned)) groups.set(group(one), [...(groups.get(group(one)) ?? []), one]);
+    list.replaceChildren(...[...groups].map(([name, ones]) => el("section", {}, el("h3", {}, name), el("ul", { "aria-label": name }, ...ones.map(line)))));
+    if (held) focus(held);
+    state.textContent = known.length ? t("thread.conversations", { count: known.length }) : words ? t("thread.nothing_found") : t("thread.nothing_asked");
   }
 
   function line(one) {
-    const act = (name, text, click) => el("button", { type: "button", class: "quiet", "aria-label": `${text}: ${one.title}`, title: text, click }, icon(name));
+    const act = (name, text, click, extra) => el("button", { type: "button", class: "quiet", ...extra, "aria-label": t("thread.act_on", { action: text, title: one.title }), title: text, click }, icon(name));
     const row = el("li", { "data-id": one.id },
-      el("button", { type: "button", class: "chosen", "aria-current": one.id === current() ? "true" : null, click: () => { dialog.close(); open(one); } },
-        el("span", { dir: "auto" }, one.title), el("time", { class: "mute" }, day(one.at))),
-      act("new", "Rename", () => rename(one, row)), act("bin", "Delete", () => remove(one, row)));
+      el("button", { type: "button", class: "chosen", "aria-current": one.id === current() ? "true" : null, click: () => { dialog.close(); open(one); mark(); } },
+        el("span", { dir: "auto" }, one.title), el("time", { class: "mute" }, one.at && day(one.at, { dateStyle: "medium" }))),
+      el("span", { class: "tools" }, act("pin", t("thread.pin"), () => pin(one), { "aria-pressed": String(one.pinned) }),
+        act("new", t("thread.rename"), () => rename(one, row)), act("bin", t("thread.delete"), () => remove(one, row))));
     return row;
   }
 
+  const pin = (one) => told(async () => { await send("PATCH", `${BASE}/${one.id}`, { pinned: !one.pinned }); await load(); });
+
+  function mark() {
+    for (const chosen of list.querySelectorAll(".chosen")) {
+      if (chosen.parentElement.dataset.id === current()) chosen.setAttribute("aria-current", "true"); else chosen.removeAttribute("aria-current");
+    }
+  }
+
   function rename(one, row) {
-    const name = el("input", { value: one.title, maxlength: 200, "aria-label": "Name" });
+    const name = el("input", { value: one.title, maxlength: 200, "aria-label": t("thread.name") });
     const form = el("form", { submit: async (event) => {
       event.preventDefault();
       await told(async () => { await send("PATCH", `${BASE}/${one.id}`, { title: name.value }); await load(); focus(one.id); });
-    } }, name, el("button", { class: "plain" }, "Save"), el("button", { type: "button", class: "plain", click: () => { row.replaceWith(line(one)); focus(one.id); } }, "Cancel"));
+    } }, name, el("button", { class: "plain" }, t("thread.save")), el("button", { type: "button", class: "plain", click: () => { row.replaceWith(line(one)); focus(one.id); } }, t("thread.cancel")));
     row.replaceChildren(form);
     name.select();
   }
@@ -53,8 +76,8 @@ export function conversations(dialog, { open, gone, current }) {
       gone(one.id);
       await load();
       search.focus();
-    }) }, "Delete");
-    row.replaceChildren(el("p", {}, `Delete “${one.title}”? It cannot be brought back.`), yes, el("button", { type: "button", class: "plain", click: () => { row.replaceWith(line(one)); focus(one.id); } }, "Keep"));
+    }) }, t("thread.delete"));
+    row.replaceChildren(el("p", {}, t("thread.really_delete", { title: one.title })), yes, el("button", { type: "button", class: "plain", click: () => { row.replaceWith(line(one)); focus(one.id); } }, t("thread.keep")));
     yes.focus();
   }
 
@@ -65,7 +88,7 @@ export function conversations(dialog, { open, gone, current }) {
   const focus = (id) => list.querySelector(`[data-id="${id}"] .chosen`)?.focus();
 
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(load, PAUSE); });
-  dialog.addEventListener("keydown", (event) => {
+  talks.addEventListener("keydown", (event) => {
     if (!["ArrowDown", "ArrowUp"].includes(event.key)) return;
     const rows = [search, ...list.querySelectorAll(".chosen")], at = rows.indexOf(document.activeElement);
     if (at < 0) return;
@@ -73,14 +96,37 @@ export function conversations(dialog, { open, gone, current }) {
     rows[Math.max(0, Math.min(rows.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)))].focus();
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.querySelector(".close").addEventListener("click", () => dialog.close());
+  talks.querySelector(".close").addEventListener("click", () => { if (wide.matches) turn(false); else dialog.close(); });
+  opener.addEventListener("click", () => { if (wide.matches) turn(side.hidden); else show(); });
 
-  return function show() {
+  // Beside the chat: opened and closed until it is changed.
+  function turn(on) {
+    closed(!on);
+    lay();
+    if (on) search.focus(); else opener.focus();
+  }
+
+  function lay() {
+    if (wide.matches && dialog.open) dialog.close();
+    const place = wide.matches ? side : dialog;
+    if (talks.parentElement !== place) place.append(talks);
+    side.hidden = !wide.matches || closed();
+    if (wide.matches) opener.setAttribute("aria-expanded", String(!side.hidden)); else opener.removeAttribute("aria-expanded");
+    if (!side.hidden) load();
+  }
+
+  function show() {
+    if (wide.matches) { turn(true); return; }
     if (dialog.open) { dialog.close(); return; }
     search.value = "";
     list.replaceChildren(); // what was there may be gone
     dialog.showModal();
     search.focus();
     load();
-  };
+  }
+
+  wide.addEventListener("change", lay);
+  lay();
+  // refresh: a conversation has begun or another one is open; what is being renamed or deleted is left alone.
+  return { show, refresh: () => { if (side.hidden) return; if (list.querySelector("form, li > p")) mark(); else load(); } };
 }

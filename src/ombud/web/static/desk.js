@@ -4,15 +4,14 @@ import { live } from "./live.js";
 import { outgoing } from "./outgoing.js";
 import { bubble } from "./person.js";
 import { post, send } from "./stream.js";
-import { country, el, icon } from "./words.js";
+import { clock, country, day, el, icon, language, t } from "./words.js";
 
 const policy = globalThis.trustedTypes?.createPolicy("ombud", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 const written = (node, html) => { node.innerHTML = policy.createHTML(html); return node; };
 const $ = (id) => document.getElementById(id);
 const API = "/api/v1/desk", say = (text) => { $("say").textContent = text; };
-const REASONS = { asked: "Asked for a person", sensitive: "Something sensitive", denied: "Several questions without an answer", unsure: "An uncertain answer", complex: "A complex case", policy: "A rule of the organisation" };
-const clock = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-const ago = (iso) => { const minutes = Math.floor((Date.now() - new Date(iso)) / 60000); return minutes < 1 ? "now" : minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`; };
+const REASONS = { asked: t("desklive.reason_asked"), sensitive: t("desklive.reason_sensitive"), denied: t("desklive.reason_denied"), unsure: t("desklive.reason_unsure"), complex: t("desklive.reason_complex"), policy: t("desklive.reason_policy") };
+const ago = (iso) => { const minutes = Math.floor((Date.now() - new Date(iso)) / 60000); return minutes < 1 ? t("desklive.just_now") : minutes < 60 ? t("desklive.minutes", { count: minutes }) : t("desklive.hours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 }); };
 const topicOf = (topic) => topic.replaceAll("-", " ").replace(/^./, (letter) => letter.toUpperCase());
 
 let me = null, board = { waiting: [], mine: [], others: [] }, replies = [], talk = null, session = null, known = 0, heardOf = null;
@@ -37,9 +36,11 @@ async function begin() {
     return;
   }
   $("leave").lastElementChild.textContent = me.name;
-  $("leave").setAttribute("aria-label", `${me.name}: leave the desk`);
-  $("to").replaceChildren(el("option", { value: "" }, "Choose"), ...found.advisors.filter(({ id }) => id !== me.id).map(({ id, name, is_here: here }) => el("option", { value: `advisor/${id}` }, here ? `${name} (here)` : name)), ...found.topics.map((topic) => el("option", { value: `topic/${topic}` }, `Team: ${topicOf(topic)}`)));
+  $("leave").setAttribute("aria-label", t("desklive.leave", { name: me.name }));
+  $("to").replaceChildren(el("option", { value: "" }, t("desklive.choose")), ...found.advisors.filter(({ id }) => id !== me.id).map(({ id, name, is_here: here }) => el("option", { value: `advisor/${id}` }, here ? t("desklive.is_here", { name }) : name)), ...found.topics.map((topic) => el("option", { value: `topic/${topic}` }, t("desklive.team", { topic: topicOf(topic) }))));
   $("reason").replaceChildren(...found.reasons.map((reason) => el("option", { value: reason }, topicOf(reason))));
+  $("closed-topic").hidden = !found.topics.length;
+  $("closed-topic").append(...found.topics.map((topic) => el("option", { value: topic }, topicOf(topic))));
   draw(found);
   line.desk();
 }
@@ -54,46 +55,89 @@ $("bell").addEventListener("click", async () => { await Notification.requestPerm
 
 function draw(told) {
   const { is_open: open, opens } = told;
-  $("hours").textContent = open ? "" : opens ? `Closed until ${new Date(opens).toLocaleString([], { weekday: "short", hour: "2-digit", minute: "2-digit" })}` : "Closed";
-  const waiting = [...told.waiting].sort((one, other) => (other.wanted_me - one.wanted_me) || (other.is_for_me - one.is_for_me));
+  $("hours").textContent = open ? "" : opens ? t("desklive.closed_until", { day: day(opens, { weekday: "short", hour: "2-digit", minute: "2-digit" }) }) : t("desklive.closed");
+  const waiting = [...told.waiting].sort((one, other) => (other.urgent - one.urgent) || (other.wanted_me - one.wanted_me) || (other.is_for_me - one.is_for_me));
   notify(waiting);
   board = { waiting, mine: told.mine, others: told.others };
+  offerTags(waiting.concat(told.mine, told.others));
+  drawLists();
+}
+
+function drawLists() {
   for (const name of ["waiting", "mine", "others"]) {
-    $(`${name}-count`).textContent = board[name].length || "";
-    $(name).replaceChildren(...(board[name].length ? board[name].map((card) => el("li", {}, cardOf(card))) : [el("li", { class: "none" }, name === "waiting" ? "Nobody waits." : "None.")]));
+    const cards = board[name].filter(isChosen);
+    $(`${name}-count`).textContent = cards.length || "";
+    $(name).replaceChildren(...(cards.length ? cards.map((card) => el("li", {}, cardOf(card))) : [el("li", { class: "none" }, name === "waiting" ? t("desklive.nobody_waits") : t("desklive.none"))]));
   }
   $("others-part").hidden = !board.others.length;
 }
 
-function cardOf({ id, reason, topic, country: code, since, preview, unread, advisor, is_for_me: forMe, wanted_me: byName }) {
-  const marks = [byName ? "For you by name" : forMe && !advisor ? "For you" : "", topic && topicOf(topic), code && country(code), advisor && advisor !== me.name ? `with ${advisor}` : ""].filter(Boolean);
+// One choice for all lists: everything, what is urgent, or a tag.
+const wantedTag = () => ($("filter").value.startsWith("tag/") ? $("filter").value.slice(4) : "");
+const isChosen = ({ urgent, tags }) => ($("filter").value === "urgent" ? urgent : !wantedTag() || tags.includes(wantedTag()));
+function offerTags(cards) {
+  const offered = new Set([...$("filter").options].map(({ value }) => value));
+  for (const tag of new Set(cards.flatMap(({ tags }) => tags))) if (!offered.has(`tag/${tag}`)) $("filter").append(el("option", { value: `tag/${tag}` }, t("desklive.tag", { tag })));
+}
+$("filter").addEventListener("change", () => { drawLists(); search(); });
+const labelsOf = ({ urgent, tags }) => [urgent && t("desklive.urgent"), ...(tags ?? [])].filter(Boolean);
+
+function cardOf({ id, reason, topic, urgent, tags, country: code, since, preview, unread, advisor, is_for_me: forMe, wanted_me: byName }) {
+  const marks = [byName ? t("desklive.for_you_by_name") : forMe && !advisor ? t("desklive.for_you") : "", topic && topicOf(topic), code && country(code), advisor && advisor !== me.name ? t("desklive.with_someone", { name: advisor }) : "", ...labelsOf({ urgent, tags })].filter(Boolean);
   return el("button", { type: "button", class: reason === "sensitive" ? "card sensitive" : "card", "data-id": id, "aria-current": String(id === talk), click: () => open(id) },
-    el("span", { class: "line" }, el("b", {}, REASONS[reason] ?? "Handed over"), unread > 0 && el("span", { class: "unread", "aria-label": `${unread} unread` }, String(unread)), since && el("span", { class: "ago", "data-since": since }, ago(since))),
+    el("span", { class: "line" }, el("b", {}, REASONS[reason] ?? t("desklive.handed_over")), unread > 0 && el("span", { class: "unread", "aria-label": t("desklive.unread", { count: unread }) }, String(unread)), since && el("span", { class: "ago", "data-since": since }, ago(since))),
     preview && el("span", { class: "preview", dir: "auto" }, preview),
     marks.length > 0 && el("span", { class: "marks" }, ...marks.map((text, place) => el("span", { class: place === 0 && (forMe || byName) && !advisor ? "for" : "" }, text))));
+}
+
+// Conversations whose handoff is over: a list of its own, read when it is opened or searched.
+let searched = 0, pause = 0;
+async function search() {
+  if (!$("closed-part").open) return;
+  const own = ++searched, q = $("closed-words").value.trim(), topic = $("closed-topic").value;
+  await tried(async () => {
+    const wanted = new URLSearchParams({ q, topic, tag: wantedTag(), urgent: $("filter").value === "urgent" });
+    const { conversations } = await (await send("GET", `${API}/closed?${wanted}`)).json();
+    if (own !== searched) return;
+    offerTags(conversations);
+    $("closed").replaceChildren(...(conversations.length ? conversations.map((card) => el("li", {}, closedCard(card))) : [el("li", { class: "none" }, q || topic || $("filter").value ? t("desklive.nothing_found") : t("desklive.nothing_closed"))]));
+  });
+}
+$("closed-part").addEventListener("toggle", search);
+$("closed-words").addEventListener("input", () => { clearTimeout(pause); pause = setTimeout(search, 200); });
+$("closed-topic").addEventListener("change", search);
+$("closed-search").addEventListener("submit", (event) => { event.preventDefault(); search(); });
+
+function closedCard({ id, reason, topic, urgent, tags, country: code, since, preview, advisor }) {
+  const marks = [topic && topicOf(topic), code && country(code), advisor && t("desklive.with_someone", { name: advisor }), ...labelsOf({ urgent, tags })].filter(Boolean);
+  return el("button", { type: "button", class: reason === "sensitive" ? "card sensitive" : "card", "data-id": id, "aria-current": String(id === talk), click: () => open(id) },
+    el("span", { class: "line" }, el("b", {}, REASONS[reason] ?? t("desklive.handed_over")), since && el("time", { class: "when" }, day(since, { dateStyle: "medium" }))),
+    preview && el("span", { class: "preview", dir: "auto" }, preview),
+    marks.length > 0 && el("span", { class: "marks" }, ...marks.map((text) => el("span", {}, text))));
 }
 
 // A tab that nobody looks at counts in its title, and tells once whom it has not told of.
 function notify(waiting) {
   const ids = waiting.map(({ id }) => id), fresh = heardOf ? ids.filter((id) => !heardOf.has(id)) : [];
   heardOf = new Set(ids);
-  document.title = `${waiting.length ? `(${waiting.length}) ` : ""}Desk · ombud`;
+  document.title = `${waiting.length ? `(${waiting.length}) ` : ""}${t("desklive.tab_title")}`;
   if (!fresh.length) return;
-  say(`${waiting.length} waiting`);
-  if (document.hidden && globalThis.Notification?.permission === "granted") new Notification("Somebody waits for an advisor", { tag: "ombud-desk" });
+  say(t("desklive.waiting_count", { count: waiting.length }));
+  if (document.hidden && globalThis.Notification?.permission === "granted") new Notification(t("desklive.someone_waits"), { tag: "ombud-desk" });
 }
 
 // A conversation ------------------------------------------------------------------------------------
 
 const line = live({
   desk: draw,
-  events: (id, stands, events) => { if (id === talk) take(stands, events); },
-  typing: (id, { on }) => { if (id === talk) $("types").textContent = on ? "The employee is writing …" : ""; },
+  // Once it is handed over again, what was asked before it is there to read, also what is older than a note that is shown.
+  events: (id, stands, events) => { if (id !== talk) return; if (events.some(({ kind }) => kind === "handoff")) open(id); else take(stands, events); },
+  typing: (id, { on }) => { if (id === talk) $("types").textContent = on ? t("desklive.employee_writing") : ""; },
   trouble: failed,
-  ended: (reason) => { failed({ message: reason }); $("trouble").firstElementChild.append(" ", el("a", { href: location.href }, "Load again")); },
-  state: (up) => { if (up === "down") failed({ message: "The connection is lost; trying again." }); else { $("trouble").hidden = true; if (talk) letters.flush(talk); } },
+  ended: (reason) => { failed({ message: reason }); $("trouble").firstElementChild.append(" ", el("a", { href: location.href }, t("thread.reload"))); },
+  state: (up) => { if (up === "down") failed({ message: t("desklive.connection_lost") }); else { $("trouble").hidden = true; if (talk) letters.flush(talk); } },
 });
-const letters = outgoing({ address: (id) => `${API}/${id}/messages`, refused: (id, message, error) => { failed(error); $("words").value ||= message.text; marked(message.id, "Not sent"); } });
+const letters = outgoing({ address: (id) => `${API}/${id}/messages`, refused: (id, message, error) => { failed(error); $("words").value ||= message.text; marked(message.id, t("desklive.not_sent")); } });
 const marked = (key, text) => { const found = $("thread").querySelector(`[data-key="${key}"] .state`); if (found) found.textContent = text; };
 const drafts = (id) => `desk-draft-${id}`;
 
@@ -102,7 +146,11 @@ async function open(id) {
   [talk, known, session] = [id, 0, null];
   $("about").hidden = false;
   $("nobody").hidden = true;
+  $("note-part").hidden = false;
+  $("note-words").value = "";
+  noteKey = "";
   if (isWanted && innerWidth > 1280) details(true);
+  else if (innerWidth <= 1100) details(false);
   $("desk").classList.add("open");
   $("suggestion").hidden = true;
   $("types").textContent = "";
@@ -110,12 +158,14 @@ async function open(id) {
   for (const card of document.querySelectorAll(".card")) card.setAttribute("aria-current", String(card.dataset.id === id));
   $("words").value = localStorage.getItem(drafts(id)) ?? "";
   await tried(async () => {
-    const { session: stands, person, events, sources } = await (await send("GET", `${API}/${id}`)).json();
+    const { session: stands, person, events, sources, earlier } = await (await send("GET", `${API}/${id}`)).json();
     if (talk !== id) return;
     facts(person, stands);
     rests(sources);
+    $("earlier-part").hidden = !earlier.length;
+    $("earlier").replaceChildren(...earlier.map((card) => el("li", {}, closedCard(card))));
     take(stands, events, true);
-    for (const { id: key, text } of letters.waiting(id)) append(bubble({ by: "user", text, key }, "Sending"));
+    for (const { id: key, text } of letters.waiting(id)) append(bubble({ by: "user", text, key }, t("thread.sending")));
     letters.flush(id);
     line.watch(id, known);
     ($("reply").hidden ? ($("claim").hidden ? $("thread") : $("claim")) : $("words")).focus({ preventScroll: true });
@@ -123,15 +173,16 @@ async function open(id) {
 }
 
 function facts(person, stands) {
-  const rows = [["Why it came", REASONS[stands.reason]], ["Topic", stands.topic && topicOf(stands.topic)], ["Country", person.country && country(person.country)], ["Roles", person.roles?.map(topicOf).join(", ")], ["Grade", person.grade], ["Contract", person.contract], ["Language", person.language && new Intl.DisplayNames(undefined, { type: "language" }).of(person.language)]];
+  const rows = [[t("desklive.why_it_came"), REASONS[stands.reason]], [t("desklive.topic"), stands.topic && topicOf(stands.topic)], [t("desklive.country"), person.country && country(person.country)], [t("desklive.roles"), person.roles?.map(topicOf).join(", ")], [t("desklive.grade"), person.grade], [t("desklive.contract"), person.contract], [t("desklive.language"), person.language && new Intl.DisplayNames([language], { type: "language" }).of(person.language)]];
   $("facts").replaceChildren(...rows.filter(([, value]) => value).map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))));
 }
 
 function rests(sources) {
   $("rests").hidden = !sources.length;
-  $("shown").replaceChildren(...sources.map(({ title, quote, href, page }) => el("li", {}, el("a", { href, target: "_blank", rel: "noopener" }, page ? `${title}, page ${page}` : title), el("q", { dir: "auto" }, quote))));
+  $("shown").replaceChildren(...sources.map(({ title, quote, href, page }) => el("li", {}, el("a", { href, target: "_blank", rel: "noopener" }, page ? t("thread.page_of", { title, page }) : title), el("q", { dir: "auto" }, quote))));
 }
 
+let shownLabels = "";
 function take(stands, events, quiet = false) {
   for (const event of events) {
     if (event.place <= known) continue;
@@ -139,9 +190,16 @@ function take(stands, events, quiet = false) {
     show(event, quiet);
   }
   session = stands;
+  const labels = JSON.stringify([stands.id, stands.urgent, stands.tags]);
+  // What is being typed stays while nobody else changes it.
+  if (labels !== shownLabels && !$("labels").contains(document.activeElement)) {
+    shownLabels = labels;
+    $("urgent").checked = stands.urgent;
+    $("tags").value = stands.tags.join(", ");
+  }
   const isMine = stands.state === "live" && stands.advisor === me.name, code = board.waiting.concat(board.mine, board.others).find(({ id }) => id === stands.id)?.country;
-  $("why").textContent = REASONS[stands.reason] ?? "Handed over";
-  $("whose").textContent = [{ queued: "waiting", live: isMine ? "with you" : `with ${stands.advisor}`, returned: "given back to the assistant", closed: "closed" }[stands.state], code && country(code), stands.topic && topicOf(stands.topic)].filter(Boolean).join(" · ");
+  $("why").textContent = REASONS[stands.reason] ?? t("desklive.handed_over");
+  $("whose").textContent = [{ queued: t("desklive.state_waiting"), live: isMine ? t("desklive.state_with_you") : t("desklive.with_someone", { name: stands.advisor }), returned: t("desklive.state_returned"), closed: t("desklive.state_closed") }[stands.state], code && country(code), stands.topic && topicOf(stands.topic)].filter(Boolean).join(" · ");
   $("claim").hidden = stands.state !== "queued";
   for (const id of ["reply", "pass", "end"]) $(id).hidden = !isMine;
   if (isMine && events.some(({ kind, by }) => kind === "joined" || (kind === "message" && by === "user"))) seen();
@@ -159,26 +217,29 @@ function append(node) {
   $("thread").scrollTop = $("thread").scrollHeight;
 }
 
+const noted = (text, note) => (note ? `${text} ${t("desklive.note", { note })}` : text);
 const NOTICES = {
-  handoff: ({ reason }) => `Handed over: ${(REASONS[reason] ?? "").toLowerCase()}.`,
-  joined: ({ name }) => `${name} has joined.`,
-  left: ({ name }) => `${name} has left.`,
-  transferred: ({ note }) => `Passed on.${note ? ` Note: ${note}` : ""}`,
-  ended: ({ by, reason, note }) => `${by === "user" ? "Taken back by the employee" : "Ended"}${reason && by !== "user" ? `: ${reason}` : ""}.${note ? ` Note: ${note}` : ""}`,
-  closed: () => "Closed by the employee.",
-  unclaimed: () => "Nobody took it in time; the employee was given a contact.",
-  out_of_hours: () => "Came out of hours.",
-  interrupted: () => "The assistant's answer was interrupted.",
+  handoff: ({ reason }) => t("desklive.handed_over_because", { reason: REASONS[reason] ?? "" }),
+  joined: ({ name }) => t("desklive.joined", { name }),
+  left: ({ name }) => t("desklive.left", { name }),
+  transferred: ({ note }) => noted(t("desklive.transferred"), note),
+  ended: ({ by, reason, note }) => noted(by === "user" ? t("desklive.taken_back") : reason ? t("desklive.ended_because", { reason }) : t("desklive.ended"), note),
+  closed: () => t("desklive.closed_by_employee"),
+  unclaimed: () => t("desklive.unclaimed"),
+  out_of_hours: () => t("desklive.out_of_hours"),
+  interrupted: () => t("desklive.answer_interrupted"),
 };
 
 function show(event, quiet) {
   const { kind, by, key, text, at, html } = event;
   if (kind === "message" && key && $("thread").querySelector(`[data-key="${key}"]`)) marked(key, clock(at));
   else if (kind === "message") {
-    append(bubble({ ...event, by: by === "advisor" ? "user" : "advisor", name: "Employee" }));
-    if (!quiet && by === "user") { say(`Employee: ${text}`); $("types").textContent = ""; }
-  } else if (kind === "answer") append(el("div", { class: "bot" }, el("p", { class: "who" }, icon("doc"), "Assistant"), written(el("div", { class: "body" }), html)));
-  else if (kind === "read" && by === "user") { const all = $("thread").querySelectorAll(".said.mine .state"); if (all.length) all[all.length - 1].textContent = `Read ${clock(at)}`; }
+    append(bubble({ ...event, by: by === "advisor" ? "user" : "advisor", name: t("desklive.employee") }));
+    if (!quiet && by === "user") { say(`${t("thread.says", { who: t("desklive.employee") })} ${text}`); $("types").textContent = ""; }
+  } else if (kind === "note" && !text) append(el("p", { class: "event" }, t("desklive.labelled", { name: event.name, labels: labelsOf(event).join(", ") || t("desklive.no_labels") }), " ", el("time", { class: "mute" }, clock(at))));
+  else if (kind === "note") append(el("div", { class: "memo" }, el("p", { class: "who" }, t("desklive.private_note_by", { name: event.name }), " ", el("time", {}, clock(at))), el("p", { class: "words", dir: "auto" }, text)));
+  else if (kind === "answer") append(el("div", { class: "bot" }, el("p", { class: "who" }, icon("doc"), t("desklive.assistant")), written(el("div", { class: "body" }), html)));
+  else if (kind === "read" && by === "user") { const all = $("thread").querySelectorAll(".said.mine .state"); if (all.length) all[all.length - 1].textContent = t("thread.read_at", { time: clock(at) }); }
   else if (NOTICES[kind]) append(el("p", { class: "event" }, NOTICES[kind](event), " ", el("time", { class: "mute" }, clock(at))));
 }
 
@@ -186,10 +247,15 @@ const changed = (path, body) => tried(async () => {
   const { session: stands, events } = await (await post(`${API}/${talk}/${path}`, body)).json();
   take(stands, events);
   draw(await (await send("GET", API)).json());
+  search();
   return true;
 });
 
 $("claim").addEventListener("click", async () => { if (await changed("claim", {})) $("words").focus(); });
+$("labels").addEventListener("submit", (event) => {
+  event.preventDefault();
+  changed("labels", { urgent: $("urgent").checked, tags: $("tags").value.split(",") });
+});
 $("pass").addEventListener("submit", async (event) => {
   event.preventDefault();
   const [kind, ...name] = $("to").value.split("/");
@@ -198,6 +264,14 @@ $("pass").addEventListener("submit", async (event) => {
 $("end").addEventListener("submit", async (event) => {
   event.preventDefault();
   if (await changed("end", { reason: $("reason").value, note: $("end-note").value })) $("end-note").value = "";
+});
+
+// A repeated key is the same note, so that a lost reply does not add it twice.
+let noteKey = "";
+$("note").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  noteKey ||= crypto.randomUUID();
+  if (await changed("notes", { id: noteKey, text: $("note-words").value })) { $("note-words").value = noteKey = ""; $("note-words").focus(); }
 });
 
 // Writing -------------------------------------------------------------------------------------------
@@ -210,7 +284,7 @@ $("reply").addEventListener("submit", (event) => {
   const text = $("words").value.trim();
   if (!text) return;
   const { id } = letters.add(talk, text);
-  append(bubble({ by: "user", text, key: id }, "Sending"));
+  append(bubble({ by: "user", text, key: id }, t("thread.sending")));
   $("words").value = "";
   $("ready").hidden = true;
   keepDraft();
@@ -232,7 +306,7 @@ $("words").addEventListener("input", () => {
 
 function openReady(wanted = "") {
   const found = replies.filter(({ title, text }) => `${title} ${text}`.toLowerCase().includes(wanted.toLowerCase()));
-  $("ready").replaceChildren(...(found.length ? found.map(({ title, text }) => el("button", { type: "button", role: "option", "aria-selected": "false", click: () => insert(text) }, el("b", {}, title), el("span", { class: "mute" }, ` ${text.slice(0, 80)}`))) : [el("p", { class: "mute" }, replies.length ? "No such reply." : "There are no ready replies yet; replies.toml holds them.")]));
+  $("ready").replaceChildren(...(found.length ? found.map(({ title, text }) => el("button", { type: "button", role: "option", "aria-selected": "false", click: () => insert(text) }, el("b", {}, title), el("span", { class: "mute" }, ` ${text.slice(0, 80)}`))) : [el("p", { class: "mute" }, replies.length ? t("desklive.no_such_reply") : t("desklive.no_replies"))]));
   $("ready").hidden = false;
   $("replies").setAttribute("aria-expanded", "true");
 }
@@ -243,11 +317,11 @@ $("replies").addEventListener("click", () => { if ($("ready").hidden) openReady(
 $("suggest").addEventListener("click", () => tried(async () => {
   const own = talk, node = $("suggestion");
   node.hidden = false;
-  node.replaceChildren(el("p", { class: "mute" }, "Looking into the documents …"));
+  node.replaceChildren(el("p", { class: "mute" }, t("desklive.searching")));
   const { html, text, citations } = await (await post(`${API}/${own}/suggest`, {})).json();
   if (own !== talk) return;
   const links = citations.map(({ title, href }, place) => el("a", { class: "chip", href, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, `${place + 1} ${title}`)));
-  node.replaceChildren(written(el("div", { class: "body" }), html), el("div", { class: "chips" }, ...links), el("div", { class: "row" }, el("button", { type: "button", class: "primary", click: () => { insert(text.replace(/\s*\[\d+\]/g, "")); node.hidden = true; } }, "Use it"), el("button", { type: "button", class: "plain", click: () => { node.hidden = true; } }, "Dismiss")));
+  node.replaceChildren(written(el("div", { class: "body" }), html), el("div", { class: "chips" }, ...links), el("div", { class: "row" }, el("button", { type: "button", class: "primary", click: () => { insert(text.replace(/\s*\[\d+\]/g, "")); node.hidden = true; } }, t("desklive.use")), el("button", { type: "button", class: "plain", click: () => { node.hidden = true; } }, t("desklive.dismiss"))));
   $("thread").scrollTop = $("thread").scrollHeight;
 }));
 
@@ -266,7 +340,7 @@ document.addEventListener("keydown", (event) => {
   if (!me || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") { if (!$("details").hidden && innerWidth < 1100) details(false); else back(); return; }
   if (event.target.closest("input, textarea, select")) return;
-  const cards = [...document.querySelectorAll(".card")], at = cards.indexOf(document.activeElement.closest(".card"));
+  const cards = [...$("queue").querySelectorAll(".card")].filter((card) => card.checkVisibility()), at = cards.indexOf(document.activeElement.closest(".card"));
   if (event.key === "j" || event.key === "k") { event.preventDefault(); cards[Math.max(0, Math.min(cards.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus(); }
   if (event.key === "c" && talk && !$("claim").hidden) $("claim").click();
 });

@@ -1,7 +1,3 @@
-import { country } from "./words.js";
-
-for (const tag of document.querySelectorAll("[data-country]")) tag.textContent = tag.dataset.country.split(", ").map(country).join(", ");
-for (const option of document.querySelectorAll("#countries option[value]")) if (option.value) option.textContent = country(option.value);
 const cited = document.querySelector("mark");
 if (cited) {
   const at = cited.closest("tr") ?? cited;

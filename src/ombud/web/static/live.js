@@ -1,5 +1,7 @@
 // The one WebSocket of a tab. It tells what happens, goes on where it was, and comes back by itself, unless the server has
 // closed it for good: a code from 4000 on, with a sentence for people as its reason.
+import { ROOT } from "./words.js";
+
 const FOR_GOOD = 4000, FIRST = 500, GROWTH = 1.6, LONGEST = 15000, PULSE = 25000, PATIENCE = 3000;
 
 // heard: { events(conversation, session, events), typing(conversation, typing), desk(board), state("up" | "down"), trouble(error), ended(reason) }
@@ -12,7 +14,7 @@ export function live(heard) {
   function open() {
     clearTimeout(timer);
     if (over || socket) return;
-    const own = socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live`);
+    const own = socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${ROOT}/live`);
     own.addEventListener("open", () => {
       tries = 0;
       answered = true;

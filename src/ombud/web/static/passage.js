@@ -1,5 +1,5 @@
 // The passage around a quote, as nodes. Offsets of the server count code points, those of JavaScript UTF-16 units.
-import { el } from "./words.js";
+import { el, t } from "./words.js";
 
 const AROUND = 260;
 
@@ -89,7 +89,7 @@ function table(block, base, mark) {
   const hit = rest.findIndex(([line, at]) => at + line.length > from && at < to);
   const near = rest.filter(([line, at], index) => Math.abs(index - Math.max(hit, 0)) <= 1 || (at + line.length > from && at < to));
   const body = el("tbody", {}, ...near.map(([line, at]) => row(line, at, mark, "td")));
-  return el("div", { class: "table", role: "group", tabindex: 0, "aria-label": "Table" },
+  return el("div", { class: "table", role: "group", tabindex: 0, "aria-label": t("thread.table") },
     el("table", {}, el("thead", {}, row(...head, mark, "th")), body));
 }
 

@@ -1,10 +1,11 @@
 // One question with every knob: its complexity, its passages, its answer as it grows.
 import { events, post } from "./stream.js";
+import { ROOT, badge, t } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const policy = globalThis.trustedTypes?.createPolicy("ombud", { createHTML: (html) => html }) ?? { createHTML: (html) => html };
 const written = (node, html) => { node.innerHTML = policy.createHTML(html); };
-const steps = { wait: "Waiting for a free place…", search: "Searching the documents…", compose: "Writing the answer…", verify: "Checking every sentence…" };
+const steps = { wait: t("thread.waiting"), search: t("thread.searching"), compose: t("thread.writing"), verify: t("thread.checking") };
 let asking = null;
 
 function plan() {
@@ -24,17 +25,10 @@ function person() {
 }
 
 function labelled({ label, classes, probabilities, parameters }) {
-  const needs = classes === 2 ? ["one passage", "two or more"] : ["one passage", "two passages", "three or more"];
+  const needs = [t("playground.needs_one"), ...(classes === 2 ? [t("playground.needs_two_or_more")] : [t("playground.needs_two"), t("playground.needs_three_or_more")])];
   const sure = Math.round(100 * probabilities[label]);
   const { k, rewrites, graph_keywords: keywords, graph_depth: depth } = parameters;
-  return `${needs[label]} (${sure} % sure); an adaptive plan takes ${k} passages, ${rewrites} rewrites, ${keywords} keywords for the graph and ${depth} ${depth === 1 ? "step" : "steps"} in it`;
-}
-
-// As the chat calls it.
-function kind({ outcome, action, claims }) {
-  if (outcome !== "denied") return outcome === "full" ? "Answered" : "Partly answered";
-  if (action !== "contact") return action === "none" ? "Outside what it covers" : `Next step: ${action}`;
-  return claims.length ? "Not sure" : "Not in the documents";
+  return t("playground.routed", { needs: needs[label], sure, k, rewrites, keywords, depth });
 }
 
 function node(hit, rank, totals) {
@@ -42,10 +36,10 @@ function node(hit, rank, totals) {
   one.className = "card passage";
   const head = document.createElement("p"), text = document.createElement("pre"), link = document.createElement("a");
   const total = totals[hit.document_id];
-  const page = hit.page_from ? `, page ${hit.page_from}${total ? ` of ${total}` : ""}` : "";
-  link.href = `/admin/documents/${hit.document_id}`;
+  const page = hit.page_from ? `, ${total ? t("playground.page_of", { number: hit.page_from, total }) : t("playground.page", { number: hit.page_from })}` : "";
+  link.href = `${ROOT}/admin/documents/${hit.document_id}`;
   link.textContent = hit.title;
-  head.append(`${rank}. `, link, `${page} · ${hit.uri} · score ${hit.score.toFixed(4)} · ${hit.chunk_id} · ${hit.found_by.join(", ")}`);
+  head.append(`${rank}. `, link, `${page} · ${t("playground.node", { uri: hit.uri, score: hit.score.toFixed(4), id: hit.chunk_id, found: hit.found_by.join(", ") })}`);
   text.textContent = hit.text;
   one.append(head, text);
   return one;
@@ -59,12 +53,12 @@ async function ask(question) {
   const body = { question, person: person(), plan: plan() };
   for (const id of ["routed", "answer", "nodes", "trace", "trouble"]) $(id).hidden = true;
   $("stop").hidden = false;
-  $("stage").textContent = "Telling how complex it is…";
+  $("stage").textContent = t("playground.routing");
   try {
     const routed = await (await post("/playground/route", { question, plan: body.plan }, signal)).json();
     $("routed").hidden = false;
     $("routed").querySelector("p").textContent = labelled(routed);
-    $("stage").textContent = "Searching…";
+    $("stage").textContent = t("thread.searching");
     const found = await (await post("/api/v1/search", { query: question, person: body.person, plan: body.plan }, signal)).json();
     const versions = found.hits.map(({ document_id, digest, parser }) => [document_id, parser ? `${digest}.${parser}` : digest]);
     const totals = await (await post("/playground/pages", { versions }, signal)).json();
@@ -80,11 +74,11 @@ async function ask(question) {
         written(place, data.html);
         $("trace").hidden = false;
         $("trace").querySelector("pre").textContent = JSON.stringify(data.trace, null, 1);
-        $("stage").textContent = `${kind(data)}, in ${Math.round(performance.now() - begun)} ms with its search.`;
+        $("stage").textContent = t("playground.done", { kind: badge(data)[1], milliseconds: Math.round(performance.now() - begun) });
       }
     }
   } catch (error) {
-    if (error.name === "AbortError") $("stage").textContent = "Stopped.";
+    if (error.name === "AbortError") $("stage").textContent = t("thread.stopped");
     else { $("trouble").hidden = false; $("trouble").querySelector("p").textContent = `${error.message} ${error.hint ?? ""}`; $("stage").textContent = ""; }
   } finally {
     if (asking?.signal === signal) $("stop").hidden = true;
@@ -101,7 +95,7 @@ $("try").addEventListener("submit", (event) => { event.preventDefault(); ask($("
 $("stop").addEventListener("click", () => asking?.abort());
 $("copy").addEventListener("click", async () => {
   await navigator.clipboard.writeText(config());
-  $("stage").textContent = "Copied.";
+  $("stage").textContent = t("thread.copied");
 });
 for (const button of document.querySelectorAll("[data-ask]")) {
   button.addEventListener("click", () => { $("question").value = button.dataset.ask; ask(button.dataset.ask); });

@@ -1,6 +1,6 @@
 // The panel beside an answer: every citation with the sentence it quotes, marked in its surroundings.
 import { passage, quoted } from "./passage.js";
-import { country, el, icon } from "./words.js";
+import { ROOT, country, day, el, icon, t } from "./words.js";
 
 const stage = document.getElementById("stage"), panel = document.getElementById("panel");
 const list = document.getElementById("sources"), title = document.getElementById("panel-title");
@@ -21,7 +21,7 @@ const query = (citation, person, more = {}) => {
 function text(citation, person) {
   const address = `/api/v1/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person)}`;
   if (!read.has(address)) {
-    read.set(address, fetch(address).then((response) => (response.ok ? response.json() : null)).catch(() => null).then((found) => {
+    read.set(address, fetch(ROOT + address).then((response) => (response.ok ? response.json() : null)).catch(() => null).then((found) => {
       if (!found) read.delete(address); // ask again next time
       return found;
     }));
@@ -32,9 +32,11 @@ function text(citation, person) {
 // What was the rule on another day must not be taken for what it is now.
 function force({ effective_from: from, effective_to: to }) {
   const today = new Date().toLocaleDateString("sv"); // as 2026-01-31
-  if (to && to < today) return `No longer in force since ${to}`;
-  return from && from > today ? `Not in force before ${from}` : "";
+  if (to && to < today) return t("thread.no_longer", { day: day(to) });
+  return from && from > today ? t("thread.not_yet", { day: day(from) }) : "";
 }
+
+export const named = ({ title, page }) => (page ? t("thread.page_of", { title, page }) : title);
 
 // The page of the cited document, with the cited passage in view.
 export const documentAt = (citation, citations, person) => `/documents/${encodeURIComponent(citation.document_id)}?${query(citation, person, { start: citation.start, end: citation.end, cites: places(citations, citation) })}#cited`;
@@ -81,29 +83,29 @@ function card(group, person, citations) {
   const [{ citation }] = group, numbers = group.map(({ number }) => number), number = numbers.join(", ");
   const words = group.map(({ citation: { quote } }) => quote).join("\n");
   const quote = el("blockquote", { dir: "auto" }, ...group.map((one) => el("p", {}, ...quoted(one.citation))));
-  const place = el("span", {}, citation.scope === "local" ? person.country && country(person.country) : "Global");
-  const meta = [citation.page && `Page ${citation.page}`, citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
+  const place = el("span", {}, citation.scope === "local" ? person.country && country(person.country) : t("thread.global"));
+  const meta = [citation.page && t("thread.page", { number: citation.page }), citation.trail.filter((heading) => heading !== citation.title).join(" › ")];
   const copy = async (event) => {
     const span = event.currentTarget.querySelector("span");
-    await navigator.clipboard.writeText(`“${words}” (${citation.title}${citation.page ? `, page ${citation.page}` : ""})`);
-    span.textContent = "Copied";
-    setTimeout(() => { span.textContent = "Copy quote"; }, 2000);
+    await navigator.clipboard.writeText(t("thread.quotation", { words, source: named(citation) }));
+    span.textContent = t("thread.copied");
+    setTimeout(() => { span.textContent = t("thread.copy_quote"); }, 2000);
   };
   const address = documentAt(citation, citations, person);
   const loaded = text(citation, person).then((found) => {
     const nodes = found && joined(found, group);
     if (found?.countries.length) place.textContent = found.countries.map(country).join(", ");
     if (nodes) quote.replaceChildren(...nodes);
-    else quote.after(el("p", { class: "mute" }, "The text around this sentence is not available now."));
+    else quote.after(el("p", { class: "mute" }, t("thread.no_surroundings")));
   });
-  const made = el("li", {}, el("article", { class: "source", "data-numbers": numbers.join(" "), tabindex: -1, "aria-label": `Source ${number}` },
+  const made = el("li", {}, el("article", { class: "source", "data-numbers": numbers.join(" "), tabindex: -1, "aria-label": t("thread.source_number", { number }) },
     el("header", {}, el("span", { class: "number" }, number), el("h3", {}, citation.title)),
     el("p", { class: "meta" }, place, meta.filter(Boolean).map((words) => ` · ${words}`).join("")),
     force(citation) && el("p", { class: "badge none" }, force(citation)),
     quote,
     el("footer", {},
-      el("a", { class: "plain", href: address, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, "Open document"), el("span", { class: "vh" }, `: ${citation.title}, in a new tab`)),
-      el("button", { type: "button", class: "plain", click: copy }, icon("copy"), el("span", {}, "Copy quote")))));
+      el("a", { class: "plain", href: address, target: "_blank", rel: "noopener" }, icon("doc"), el("span", {}, t("thread.open_document")), el("span", { class: "vh" }, `: ${t("thread.in_new_tab", { title: citation.title })}`)),
+      el("button", { type: "button", class: "plain", click: copy }, icon("copy"), el("span", {}, t("thread.copy_quote"))))));
   return [made, loaded];
 }
 
@@ -117,7 +119,7 @@ export async function readDocuments(passages, person) {
   return Promise.all([...counts].map(async ([id, count]) => {
     const found = await text({ document_id: id, digest: "" }, person);
     const address = `/documents/${encodeURIComponent(id)}?${query({ digest: "" }, person)}`;
-    return el("li", {}, found ? el("a", { href: address, target: "_blank", rel: "noopener" }, found.title) : "A document that is not there any more", count > 1 && ` (${count} passages)`);
+    return el("li", {}, found ? el("a", { href: address, target: "_blank", rel: "noopener" }, found.title) : t("thread.document_gone"), count > 1 && ` (${t("thread.passages", { count })})`);
   }));
 }
 
@@ -139,7 +141,7 @@ export function sources(answer, number, from, person) {
     const groups = grouped(answer.citations), cards = groups.map((group) => card(group, person, answer.citations));
     list.replaceChildren(...cards.map(([made]) => made));
     loads = cards.map(([, loaded]) => loaded);
-    title.textContent = groups.length === 1 ? "Source" : `${groups.length} sources`;
+    title.textContent = t("thread.sources", { count: groups.length });
     shown = answer;
   }
   panel.hidden = false;

@@ -1,4 +1,6 @@
 // An answer as it grows: POST, then server-sent events.
+import { ROOT, t } from "./words.js";
+
 export class Trouble extends Error {
   constructor(detail, hint = "", status = 0) { super(detail); this.hint = hint; this.status = status; }
 }
@@ -8,14 +10,14 @@ export const post = (address, body, signal) => send("POST", address, body, signa
 export async function send(method, address, body, signal) {
   let response;
   try {
-    response = await fetch(address, { method, headers: body ? { "content-type": "application/json" } : {}, body: body && JSON.stringify(body), signal });
+    response = await fetch(ROOT + address, { method, headers: body ? { "content-type": "application/json" } : {}, body: body && JSON.stringify(body), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble("The assistant cannot be reached.", "Your question is still below.");
+    throw new Trouble(t("thread.unreachable"), t("thread.question_kept"));
   }
   if (response.ok) return response;
   const said = await response.json().catch(() => ({}));
-  throw new Trouble(said.detail ?? `The server answered ${response.status}.`, said.hint ?? "", response.status);
+  throw new Trouble(said.detail ?? t("thread.server_answered", { status: response.status }), said.hint ?? "", response.status);
 }
 
 export async function* events(address, body, signal) {
@@ -39,5 +41,5 @@ export async function* events(address, body, signal) {
   } catch (error) {
     if (error.name === "AbortError" || error instanceof Trouble) throw error;
   }
-  if (!ended) throw new Trouble("The connection broke before the answer was complete.", "Your question is still below.");
+  if (!ended) throw new Trouble(t("thread.connection_broke"), t("thread.question_kept"));
 }

@@ -8,7 +8,7 @@
     root.dataset.look = look;
     const button = document.getElementById("look");
     if (!button) return;
-    const name = `Appearance: ${look}`;
+    const name = button.dataset[look];
     button.setAttribute("aria-label", name);
     button.title = name;
     button.querySelector("use").setAttribute("href", `#i-${look}`);

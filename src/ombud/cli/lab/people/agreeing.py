@@ -1,25 +1,26 @@
 """The verbs of `ombud lab` about people: how far they agree, and a judge with them."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json
-from ombud.cli.lab.people.thumbs import say_feedback
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ombud.lab import Agreement, Estimate, JudgeAlignment, PoweredMean, Rating, RatingSet
+    from ombud.lab import Agreement, JudgeAlignment, RatingSet
 
 CRITERION = typer.Option("", "--criterion", help="One criterion only.")
 SHOWN = 5
-MEASURES = ("percentage", "cohen", "cohen_weighted", "fleiss", "alpha")
+Scores = Mapping[str, float | None]
 
 
 def agree(
-    ratings: Path = typer.Argument(help="CSV or JSON lines: item, rater, criterion, value."),
+    ratings: list[Path] = typer.Argument(
+        help="Sheets of `lab annotate`, or CSV or JSON lines: item, rater, criterion, value."
+    ),
     criterion: str = CRITERION,
     as_json: bool = JSON,
     home: Path | None = HOME,
@@ -29,18 +30,17 @@ def agree(
     with errors_said(as_json):
         from ombud.lab import agreement, read_ratings
 
-        read = read_ratings(ratings)
-        found = agreement(_of(read.ratings, criterion))
+        read = _only(read_ratings(ratings).checked(), criterion)
+        found = agreement(read.ratings)
         if as_json:
-            criteria = list(map(_agreement_json, found))
-            print_json({"missing": read.missing, "criteria": criteria})
-            return
-        _say_agreement(found, read.missing)
+            print_json({"missing": len(read.missing), "criteria": list(map(asdict, found))})
+        else:
+            _say_agreement(found, len(read.missing))
 
 
 def align(
-    labels: Path | None = typer.Option(
-        None, "--labels", help="What people said: as for `agree`, or RAGChecker's or MTRAG's file."
+    labels: list[Path] = typer.Option(
+        ..., "--labels", help="What people said, as for `agree`; may be repeated."
     ),
     scores: Path | None = typer.Option(
         None, "--scores", help="What a judge said: item, value; of what people rated, and of more."
@@ -48,11 +48,9 @@ def align(
     metric: str = typer.Option(
         "",
         "--metric",
-        help="In place of scores: token_f1, rouge_l, chrf or exact_match; or, where the labels are "
-        "of `lab annotate`, any metric that its runs have.",
-    ),
-    feedback: bool = typer.Option(
-        False, "--feedback", help="In place of labels: the thumbs that people gave to answers."
+        help="In place of scores: any metric that the runs have of which `lab annotate` drew the "
+        "answers; or, where the labels hold answers and references, token_f1, rouge_l, chrf or "
+        "exact_match.",
     ),
     criterion: str = CRITERION,
     as_json: bool = JSON,
@@ -62,63 +60,50 @@ def align(
     it makes of few ratings."""
     del home
     with errors_said(as_json):
-        from ombud.errors import BadRequest
         from ombud.lab import align as align_ratings
+        from ombud.lab import read_ratings
 
-        if feedback:
-            say_feedback(as_json)
-            return
-        if labels is None:
-            raise BadRequest("What did people say?", hint="--labels FILE, or --feedback.")
-        read = _labels(labels)
+        read = _only(read_ratings(labels).checked(), criterion)
         judged = _judged(read, scores, metric)
-        ratings = _of(read.ratings, criterion)
-        found = align_ratings(ratings, judged, _lengths(read))
+        found = align_ratings(read.ratings, judged, _lengths(read))
         if read.origins and metric:
             _keep_alignments(read, metric, found)
-        powered = {one.criterion: _powered(ratings, judged, one.criterion) for one in found}
         if as_json:
-            rows = [_alignment_json(one, powered[one.criterion]) for one in found]
-            print_json({"missing": read.missing, "criteria": rows})
+            print_json({"missing": len(read.missing), "criteria": list(map(asdict, found))})
             return
         for one in found:
-            _say_alignment(one, powered[one.criterion])
+            _say_alignment(one)
 
 
-def _labels(path: Path) -> "RatingSet":
-    from ombud.lab import read_ratings
-
-    return read_ratings(path)
-
-
-def _of(ratings: "Sequence[Rating]", criterion: str) -> "Sequence[Rating]":
+def _only(read: "RatingSet", criterion: str) -> "RatingSet":
+    """The ratings in one criterion; all without it."""
     from ombud.errors import BadRequest
 
     if not criterion:
-        return ratings
-    own = [rating for rating in ratings if rating.criterion == criterion]
+        return read
+    own = tuple(rating for rating in read.ratings if rating.criterion == criterion)
     if not own:
-        known = sorted({rating.criterion for rating in ratings})
+        known = sorted({rating.criterion for rating in read.ratings})
         raise BadRequest(
             f"Nobody rated `{criterion}`.", hint=f"There are: {', '.join(filter(None, known))}."
         )
-    return own
+    return read._replace(ratings=own)
 
 
-def _judged(read: "RatingSet", scores: Path | None, metric: str) -> "Mapping[str, float | None]":
+def _judged(read: "RatingSet", scores: Path | None, metric: str) -> Scores:
     from ombud.errors import BadRequest
     from ombud.lab import read_ratings
 
     if (scores is None) == (not metric):
         raise BadRequest("Give --scores or --metric.")
     if scores is not None:
-        return {rating.item: rating.value for rating in read_ratings(scores).ratings}
-    if read.origins and not read.texts:
-        return _scores_of_runs(read, metric)
-    return _scores_of_texts(read, metric)
+        given = read_ratings([scores], items={}).checked()
+        return {rating.item: rating.value for rating in given.ratings}
+    return _scores_of_runs(read, metric) if read.origins else _scores_of_texts(read, metric)
 
 
-def _scores_of_texts(read: "RatingSet", metric: str) -> "Mapping[str, float | None]":
+def _scores_of_texts(read: "RatingSet", metric: str) -> Scores:
+    """Of the answers in the file, beside their references."""
     from ombud.errors import BadRequest
     from ombud.lab import TEXT_METRICS
 
@@ -126,18 +111,17 @@ def _scores_of_texts(read: "RatingSet", metric: str) -> "Mapping[str, float | No
         raise BadRequest(
             f"`{metric}` compares no texts.", hint=f"There are: {', '.join(TEXT_METRICS)}."
         )
-    if not read.texts:
-        raise BadRequest("The labels hold no answers.", hint="Give --scores.")
     compare = TEXT_METRICS[metric]
     found: dict[str, float | None] = {}
-    for item, text in read.texts.items():
-        values = [compare(answer, text.reference) for answer in text.answers]
-        # Of two that were compared, how much better the second is.
-        found[item] = values[0] if len(values) == 1 else values[-1] - values[0]
+    for item, cells in read.cells.items():
+        if cells.get("answer") and cells.get("reference"):
+            found[item] = compare(cells["answer"], cells["reference"])
+    if not found:
+        raise BadRequest("The labels hold no answers.", hint="Give --scores.")
     return found
 
 
-def _scores_of_runs(read: "RatingSet", metric: str) -> "Mapping[str, float | None]":
+def _scores_of_runs(read: "RatingSet", metric: str) -> Scores:
     """Of the answers that were rated, from the runs that gave them."""
     from ombud.errors import BadRequest
     from ombud.lab import read_run
@@ -149,7 +133,7 @@ def _scores_of_runs(read: "RatingSet", metric: str) -> "Mapping[str, float | Non
         if not scores:
             raise BadRequest(
                 f"Run {run} has no `{metric}`.",
-                hint=f"`ombud lab rescore {run} --metrics {metric}` adds it.",
+                hint=f"`ombud lab run --rescore {run} --metrics {metric}` adds it.",
             )
         by_run[run] = {case: score.value for case, score in scores.items()}
     found: dict[str, float | None] = {}
@@ -162,7 +146,7 @@ def _keep_alignments(read: "RatingSet", metric: str, found: "Sequence[JudgeAlign
     """For the gate: how far who gave this metric in these runs agrees with people. Of several
     criteria the one that the metric is named after counts."""
     from ombud.lab import read_run
-    from ombud.store import KeptAlignment, keep_alignment
+    from ombud.store import StoredAlignment, save_alignment
 
     own = metric.rpartition(".")[2]
     named = [one for one in found if one.criterion in (metric, own)]
@@ -173,156 +157,51 @@ def _keep_alignments(read: "RatingSet", metric: str, found: "Sequence[JudgeAlign
     for one in named or (found if len(found) == 1 else []):
         for judge, version in givers:
             if judge:
-                kept = KeptAlignment(
+                kept = StoredAlignment(
                     metric=metric,
                     judge=judge,
                     version=version,
                     criterion=one.criterion,
                     items=one.items,
-                    spearman=one.correlation.spearman.value,
+                    spearman=one.spearman.value,
                 )
-                keep_alignment(store, kept)
+                save_alignment(store, kept)
 
 
 def _lengths(read: "RatingSet") -> dict[str, dict[str, float]]:
     lengths: dict[str, float] = {}
-    for item, text in read.texts.items():
-        words = [len(answer.split()) for answer in text.answers]
-        lengths[item] = float(words[0] if len(words) == 1 else words[-1] - words[0])
+    for item, cells in read.cells.items():
+        if cells.get("answer"):
+            lengths[item] = float(len(cells["answer"].split()))
     return {"length": lengths} if lengths else {}
-
-
-def _powered(
-    ratings: "Sequence[Rating]", judged: "Mapping[str, float | None]", criterion: str
-) -> "PoweredMean | None":
-    """From the items that people rated, and those that only the judge did."""
-    from ombud.lab import powered_mean
-
-    said: dict[str, list[float]] = {}
-    for rating in ratings:
-        if rating.criterion == criterion:
-            said.setdefault(rating.item, []).append(rating.value)
-    labels: list[float] = []
-    own: list[float] = []
-    others: list[float] = []
-    for item, score in judged.items():
-        if score is None:
-            continue
-        if item in said:
-            labels.append(sum(said[item]) / len(said[item]))
-            own.append(score)
-        else:
-            others.append(score)
-    return powered_mean(labels, own, others)
 
 
 # Printing -----------------------------------------------------------------------------------------
 
 
-def _estimate_json(found: "Estimate") -> dict[str, Any]:
-    return found._asdict()
-
-
-def _agreement_json(found: "Agreement") -> dict[str, Any]:
-    own = {name: _estimate_json(getattr(found, name)) for name in MEASURES}
-    counts = {name: getattr(found, name) for name in ("items", "alone", "raters", "ratings")}
-    concerns = [{"item": one.item, "ratings": dict(one.ratings)} for one in found.concerns]
-    return {"criterion": found.criterion, **counts, **own, "concerns": concerns}
-
-
-def _alignment_json(found: "JudgeAlignment", powered: "PoweredMean | None") -> dict[str, Any]:
-    classes = found.classes
-    return {
-        "criterion": found.criterion,
-        "items": found.items,
-        "points": found.points,
-        "unscored": found.unscored,
-        "pearson": _estimate_json(found.correlation.pearson),
-        "spearman": _estimate_json(found.correlation.spearman),
-        "p": found.correlation.p,
-        "people": found.people
-        and {
-            "pearson": _estimate_json(found.people.pearson),
-            "spearman": _estimate_json(found.people.spearman),
-        },
-        "classes": classes
-        and {
-            "agreement": _estimate_json(classes.agreement),
-            "precision": classes.precision,
-            "recall": classes.recall,
-            "f1": classes.f1,
-            "kappa": _estimate_json(classes.kappa),
-            "kappa_weighted": _estimate_json(classes.kappa_weighted),
-        },
-        "by_type": {kind: _estimate_json(own) for kind, own in found.by_kind.items()},
-        "probes": {probe.name: _estimate_json(probe.spearman) for probe in found.probes},
-        "powered": powered and powered._asdict(),
-    }
-
-
-def _shown(found: "Estimate") -> str:
-    from ombud.cli.printing.tables import between, figure
-
-    return f"{figure(found.value)} {between(found.low, found.high)}".strip()
-
-
 def _say_agreement(found: "Sequence[Agreement]", missing: int) -> None:
-    from ombud.cli.printing.tables import table
+    from ombud.cli.printing.terminal import open_page
+    from ombud.lab import agreement_table
 
-    head = ("criterion", "items", "raters", "equal", "Cohen", "weighted", "Fleiss", "alpha")
-    print(table(head, list(map(_agreement_row, found))))
+    page = open_page()
+    page.markdown(agreement_table(found))
     for one in found:
-        _say_concerns(one)
+        name = one.criterion or "-"
+        if one.alone:
+            page.line(f"{name}: {one.alone} items have one rating and say nothing.")
+        for concern in one.concerns[:SHOWN]:
+            said = ", ".join(f"{rater} {value:g}" for rater, value in concern.ratings.items())
+            page.line(f"{name}: they differ on {concern.item}: {said}")
     if missing:
-        print(f"{missing} lines have no value.")
+        page.line(f"{missing} lines have no value.")
 
 
-def _agreement_row(found: "Agreement") -> list[str]:
-    measures = [_shown(getattr(found, name)) for name in MEASURES]
-    return [found.criterion or "-", str(found.items), str(found.raters), *measures]
+def _say_alignment(found: "JudgeAlignment") -> None:
+    from ombud.cli.printing.terminal import open_page
+    from ombud.lab import alignment_table
 
-
-def _say_concerns(found: "Agreement") -> None:
-    name = found.criterion or "-"
-    if found.alone:
-        print(f"{name}: {found.alone} items have one rating and say nothing.")
-    for concern in found.concerns[:SHOWN]:
-        said = ", ".join(f"{rater} {value:g}" for rater, value in concern.ratings.items())
-        print(f"{name}: they differ on {concern.item}: {said}")
-
-
-def _say_alignment(found: "JudgeAlignment", powered: "PoweredMean | None") -> None:
-    from ombud.cli.printing.tables import chance, table
-
-    print(f"{found.criterion or 'All'}: {found.items} items, {found.points} ratings")
-    rows = [("Pearson", _shown(found.correlation.pearson))]
-    p = f", p {chance(found.correlation.p)}" if found.correlation.p is not None else ""
-    rows.append(("Spearman", _shown(found.correlation.spearman) + p))
-    if found.people:
-        rows.append(("people with each other, Pearson", _shown(found.people.pearson)))
-        rows.append(("people with each other, Spearman", _shown(found.people.spearman)))
-    if found.classes:
-        own = found.classes
-        rows.append(("equal", _shown(own.agreement)))
-        macro = f"{own.precision:.3f} / {own.recall:.3f} / {own.f1:.3f}"
-        rows.append(("precision / recall / F1, macro", macro))
-        rows.append(("kappa", _shown(own.kappa)))
-        rows.append(("kappa, weighted", _shown(own.kappa_weighted)))
-    rows += [(f"leans to {probe.name}", _shown(probe.spearman)) for probe in found.probes]
-    rows += [(f"Spearman of {kind}", _shown(own)) for kind, own in found.by_kind.items()]
-    if powered:
-        rows.append(
-            (
-                "mean of all, by people and judge",
-                f"{powered.value:.3f} [{powered.low:.3f}, {powered.high:.3f}]",
-            )
-        )
-        rows.append(
-            (
-                "mean of all, by people alone",
-                f"[{powered.people_low:.3f}, {powered.people_high:.3f}]",
-            )
-        )
-    print(table(("", ""), rows))
+    page = open_page()
+    page.line(f"{found.criterion or 'All'}: {found.items} items, {found.points} ratings")
+    page.markdown(alignment_table(found))
     if found.unscored:
-        print(f"{found.unscored} items that people rated have no score.")
+        page.line(f"{found.unscored} items that people rated have no score.")

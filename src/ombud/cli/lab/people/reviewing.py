@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ombud.cli.console import HOME, JSON, errors_said, open_workspace, print_json, write_file
+from ombud.cli.lab.people.annotating import cells_json, say_faulty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from ombud.types import Case
 
 SHOWN = 10
-KEYS = {"a": "accept", "r": "reject", "e": "edit", "s": "skip", "q": "quit"}
 
 
 def review(
@@ -25,15 +25,11 @@ def review(
         help="The sheet to fill in, a .csv; with --read, where the accepted cases go.",
     ),
     read: list[Path] = typer.Option([], "--read", help="A filled-in sheet; may be repeated."),
-    ask: bool = typer.Option(
-        False, "--ask", help="Fill the sheet in here, one key each; goes on where it was left."
-    ),
-    reviewer: str = typer.Option("", "--reviewer", help="Who decides here."),
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
     """Have people look at proposed cases before they count: a sheet with six questions about each
-    pair, or one key each in the terminal."""
+    pair, and a decision."""
     del home
     with errors_said(as_json):
         from ombud.errors import BadRequest
@@ -45,14 +41,8 @@ def review(
         if read:
             _keep(read_reviews(read, cases), cases, out, as_json)
             return
-        if ask and out.is_file():
-            print(f"Decided on {_ask(out, reviewer)} pairs in {out}.")
-            return
         tasks = _tasks(cases)
         write_file(out, review_sheet(tasks))
-        if ask:
-            print(f"Decided on {_ask(out, reviewer)} of {len(tasks)} pairs in {out}.")
-            return
         if as_json:
             print_json({"pairs": len(tasks), "file": str(out)})
             return
@@ -89,7 +79,7 @@ def _keep(reviewed: "Reviewed", cases: "Sequence[Case]", out: Path, as_json: boo
                     criterion: {"yes": yes, "n": count}
                     for criterion, (yes, count) in reviewed.shares().items()
                 },
-                "wrong": list(reviewed.wrong),
+                "wrong": cells_json(reviewed.wrong),
                 "file": str(out),
             }
         )
@@ -112,51 +102,4 @@ def _say(reviewed: "Reviewed", total: int) -> None:
         print(f"  they differ on {case}")
     for criterion, (yes, count) in reviewed.shares().items():
         print(f"{criterion}: yes in {yes} of {count} ({yes / count:.0%})")
-    for wrong in reviewed.wrong[:SHOWN]:
-        print(f"  {wrong}")
-
-
-# In the terminal ----------------------------------------------------------------------------------
-
-
-def _ask(sheet: Path, reviewer: str) -> int:
-    """Fill the sheet in, one open pair after the other, kept after each; how many were decided."""
-    from ombud.lab import read_sheet, sheet_text
-
-    rows = [dict(row.cells) for row in read_sheet(sheet, ("case", "question", "decision"))]
-    waiting = [row for row in rows if not row["decision"]]
-    decided = 0
-    for number, row in enumerate(waiting, start=1):
-        decision = _decide(row, f"{number} of {len(waiting)}")
-        if decision == "quit":
-            break
-        if decision == "skip":
-            continue
-        row["decision"] = decision
-        row["reviewer"] = reviewer
-        decided += 1
-        write_file(sheet, sheet_text(tuple(row), rows))
-    return decided
-
-
-def _decide(row: dict[str, str], place: str) -> str:
-    """What was pressed; question and answer of the row are changed where they are edited."""
-    typer.echo(f"\n{place}  {row['case']}  ({row['type']}, expects: {row['expect']})", err=True)
-    typer.echo(f"\n{row['passage']}\n", err=True)
-    typer.echo(f"Question: {row['question']}\nAnswer:   {row['answer']}", err=True)
-    decision = _key()
-    if decision == "edit":
-        for field in ("question", "answer"):
-            row[field] = typer.prompt(field.capitalize(), default=row[field], err=True)
-    return decision
-
-
-def _key() -> str:
-    typer.echo("\n[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit ", err=True, nl=False)
-    while True:
-        pressed = typer.getchar().casefold()
-        if pressed in KEYS:
-            typer.echo(KEYS[pressed], err=True)
-            return KEYS[pressed]
-        if not pressed:
-            raise EOFError
+    say_faulty(reviewed.wrong, "wrong")

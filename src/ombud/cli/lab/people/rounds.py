@@ -30,7 +30,7 @@ ASKED = "outcome_accuracy"
 def publishing_round(
     folder: Path = typer.Argument(help="Where the sheets go, and where --read finds them."),
     topic: str = typer.Option("", "--topic", help="What is about to be published, in its words."),
-    size: int = typer.Option(50, "--n", min=1, help="Questions to draw."),
+    size: int = typer.Option(50, "--sample", min=1, help="Questions to draw."),
     source: str = typer.Option(
         LOG, "--from", help="`log`, the kept conversations of those who agreed, or a file of cases."
     ),
@@ -160,9 +160,9 @@ def _tasks(workspace: "Workspace", run: str, seed: int) -> "Sequence[AnnotationT
 
 
 def _report(workspace: "Workspace", folder: Path, bar: float, share: float) -> "RoundReport":
-    from ombud.app import keep_round
+    from ombud.app import store_round
     from ombud.errors import BadRequest
-    from ombud.lab import criteria_set, read_annotations, read_key, round_report
+    from ombud.lab import criteria_set, read_key, read_ratings, round_report
 
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
@@ -173,11 +173,12 @@ def _report(workspace: "Workspace", folder: Path, bar: float, share: float) -> "
         ) from wrong
     chosen = criteria_set(facts["criteria"])
     sheets = [folder / f"annotation.{rater}.csv" for rater in facts["raters"]]
-    result = read_annotations(sheets, chosen, read_key(folder / KEY)["items"])
+    _, items = read_key(folder / KEY)
+    result = read_ratings(sheets, chosen.levels, items)
     tasks = _tasks(workspace, facts["run"], facts["seed"])
     report = round_report(facts["topic"], tasks, result, chosen, bar=bar, required=share)
     if "digest" in facts:
-        keep_round(workspace, facts["digest"], report.decision)
+        store_round(workspace, facts["digest"], report.decision)
     return report
 
 

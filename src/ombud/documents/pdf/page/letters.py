@@ -1,7 +1,8 @@
-"""Letters of a PDF page, and how each is set."""
+"""Read the letters of a PDF page with their type."""
 
 import ctypes
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,27 +10,27 @@ from pypdfium2 import raw  # type: ignore[import-untyped]
 
 from ombud.documents.pdf.page.placing import Edge, PagePlacing
 
-MOST_CHARACTERS = 200_000
-"""Of one page; a dense page has 10,000."""
+MAX_CHARACTERS = 200_000
+"""Characters of one page; a dense page has 10,000."""
 _BOLD = 600
-"""Weight; 400 is regular."""
+"""Weight of bold type; 400 is regular."""
 _BOLD_NAMES = (b"bold", b"black", b"heavy", b"demi")
 _ITALIC = 1 << 6
 """Flag of a font."""
 _ITALIC_NAMES = (b"italic", b"oblique")
 _STAND_INS = {0: " ", 2: "-"}
-"""What PDFium means by these codes; 2 is the hyphen at a line's end."""
+"""Character for special codes of PDFium; 2 is the hyphen at a line's end."""
 
 
 class Typeface(NamedTuple):
-    """The type in which the letters of a text object are set."""
+    """The type of the letters in a text object."""
 
     size: float
-    """In points."""
+    """Size in points."""
     bold: bool = False
     italic: bool = False
     origin: tuple[float, float] = (0.0, 0.0)
-    """The beginning of its first letter's baseline."""
+    """Start of its first letter's baseline."""
     turn: int = 0
     """Degrees clockwise by which a reader turns the page to read it."""
     painted: int = 0
@@ -48,35 +49,37 @@ class Letter(NamedTuple):
 
     @property
     def across(self) -> float:
-        """Half-way from left to right."""
+        """Horizontal centre."""
         x0, _, x1, _ = self.box
         return (x0 + x1) / 2
 
 
 def letters_of(text: Any, place: PagePlacing) -> Iterator[Letter]:
-    """Letters in the order of reading. Size and weight are looked up once for each text object."""
+    """Yield letters in reading order. Type is looked up once for each text object."""
     rectangle = raw.FS_RECTF()
     pointer = ctypes.byref(rectangle)
-    faces: dict[int, Typeface] = {}
-    for position, letter in _characters(text):
-        if not raw.FPDFText_GetLooseCharBox(text, position, pointer):
+    get_box, get_text_object = raw.FPDFText_GetLooseCharBox, raw.FPDFText_GetTextObject
+    faces: dict[bytes, Typeface] = {}
+    for position, letter in page_characters(text):
+        if not get_box(text, position, pointer):
             continue
-        text_object = raw.FPDFText_GetTextObject(text, position)
-        address = ctypes.addressof(text_object.contents) if text_object else 0
+        address = bytes(get_text_object(text, position))
         face = faces.get(address)
         if face is None:
-            face = faces[address] = _typeface(text, position, place, address)
+            number = int.from_bytes(address, sys.byteorder)
+            face = faces[address] = read_typeface(text, position, place, number)
         box = place.box(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
-        # Nobody sees what lies outside the page.
+        # Letters outside the page are invisible.
         if place.shows(box):
             yield Letter(letter, box, face)
 
 
-def _characters(text: Any) -> Iterator[tuple[int, str]]:
-    """(position, character); of a pair of surrogates the position of the second."""
+def page_characters(text: Any) -> Iterator[tuple[int, str]]:
+    """Yield (position, character); of a surrogate pair the position of the second."""
     high_surrogate = 0
-    for position in range(min(raw.FPDFText_CountChars(text), MOST_CHARACTERS)):
-        code = raw.FPDFText_GetUnicode(text, position)
+    get_code = raw.FPDFText_GetUnicode
+    for position in range(min(raw.FPDFText_CountChars(text), MAX_CHARACTERS)):
+        code = get_code(text, position)
         if 0xD800 <= code < 0xDC00:
             high_surrogate = code
             continue
@@ -87,7 +90,7 @@ def _characters(text: Any) -> Iterator[tuple[int, str]]:
         yield position, _STAND_INS.get(code) or chr(code)
 
 
-def _typeface(text: Any, position: int, place: PagePlacing, address: int) -> Typeface:
+def read_typeface(text: Any, position: int, place: PagePlacing, address: int) -> Typeface:
     matrix = raw.FS_MATRIX()
     size = raw.FPDFText_GetFontSize(text, position)
     origin = (0.0, 0.0)
@@ -95,7 +98,7 @@ def _typeface(text: Any, position: int, place: PagePlacing, address: int) -> Typ
     if raw.FPDFText_GetMatrix(text, position, ctypes.byref(matrix)):
         size *= math.hypot(matrix.c, matrix.d)
         origin = place.point(matrix.e, matrix.f)
-        turn = _turn(matrix.a, matrix.b, place.turn)
+        turn = turn_of(matrix.a, matrix.b, place.turn)
     buffer = ctypes.create_string_buffer(128)
     flags = ctypes.c_int()
     raw.FPDFText_GetFontInfo(text, position, buffer, 128, ctypes.byref(flags))
@@ -112,12 +115,10 @@ def _typeface(text: Any, position: int, place: PagePlacing, address: int) -> Typ
     )
 
 
-def _turn(along: float, up: float, page: int) -> int:
-    """0, 90 or 270, from the direction in which a line runs on a page turned by `page` degrees.
-    What stands on its head is left as it is."""
+def turn_of(along: float, up: float, page: int) -> int:
+    """Return 0, 90, 180 or 270 by the direction of a line on a page turned by `page` degrees."""
     if abs(along) >= abs(up):
         direction = 0 if along >= 0 else 180
     else:
         direction = 90 if up > 0 else 270
-    turn = (direction - page) % 360
-    return 0 if turn == 180 else turn
+    return (direction - page) % 360

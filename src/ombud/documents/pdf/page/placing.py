@@ -1,10 +1,10 @@
-"""Where things stand on a PDF page: points from its upper left corner as a reader holds it,
-rotation included."""
+"""Places on a PDF page: points from its upper left corner as a reader holds it, with rotation."""
 
+from collections.abc import Iterable
 from typing import Any
 
 Edge = tuple[float, float, float, float]
-"""x0, top, x1, bottom of a ruling line; one of its sides is (almost) nothing. Of a box, too."""
+"""x0, top, x1, bottom of a box, or of a ruling line, which has (almost) no width or height."""
 
 
 def is_inside(box: Edge, outer: Edge) -> bool:
@@ -14,19 +14,41 @@ def is_inside(box: Edge, outer: Edge) -> bool:
     return left <= (x0 + x1) / 2 <= right and high <= (top + bottom) / 2 <= low
 
 
-class PagePlacing:
-    """From PDF coordinates (origin lower left, unrotated) to the reader's."""
+def area(box: Edge) -> float:
+    x0, top, x1, bottom = box
+    return max(x1 - x0, 0.0) * max(bottom - top, 0.0)
 
-    def __init__(self, page: Any) -> None:
+
+def common(box: Edge, other: Edge) -> Edge:
+    """Intersect two boxes; the sides of an empty intersection are reversed."""
+    return (
+        max(box[0], other[0]),
+        max(box[1], other[1]),
+        min(box[2], other[2]),
+        min(box[3], other[3]),
+    )
+
+
+def box_around(boxes: Iterable[Edge]) -> Edge:
+    x0, top, x1, bottom = zip(*boxes, strict=True)
+    return min(x0), min(top), max(x1), max(bottom)
+
+
+class PagePlacing:
+    """Converts PDF coordinates (origin lower left, unrotated) to the reader's.
+
+    turn: degrees clockwise by which the reader turns the page to read sideways text."""
+
+    def __init__(self, page: Any, turn: int) -> None:
         self.left, self.low, self.right, self.high = page.get_cropbox()
-        self.turn = page.get_rotation() % 360
+        self.turn = (page.get_rotation() + turn) % 360
         self.width: float = self.right - self.left
         self.height: float = self.high - self.low
         if self.turn in {90, 270}:
             self.width, self.height = self.height, self.width
 
     def box(self, x0: float, y0: float, x1: float, y1: float) -> Edge:
-        """(x0, top, x1, bottom) of a rectangle given by two corners, the lower left one first."""
+        """Convert a rectangle, given by its lower left and upper right corner."""
         if not self.turn:
             return x0 - self.left, self.high - y1, x1 - self.left, self.high - y0
         ax, ay = self.point(x0, y0)
@@ -37,14 +59,6 @@ class PagePlacing:
         """Tell whether the middle of a box is on the page."""
         x0, top, x1, bottom = box
         return 0 <= top + bottom <= 2 * self.height and 0 <= x0 + x1 <= 2 * self.width
-
-    def turned(self, box: Edge, turn: int) -> Edge:
-        """A box on the page after a reader turned that by 90 or 270 degrees clockwise, to read
-        what is set sideways."""
-        x0, top, x1, bottom = box
-        if turn == 90:
-            return self.height - bottom, x0, self.height - top, x1
-        return top, self.width - x1, bottom, self.width - x0
 
     def point(self, x: float, y: float) -> tuple[float, float]:
         x -= self.left

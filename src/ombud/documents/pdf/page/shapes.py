@@ -1,18 +1,19 @@
-"""What is drawn on a PDF page beside its letters: ruling lines, boxes and pictures."""
+"""Read what is drawn on a PDF page besides letters: ruling lines, boxes and pictures."""
 
 import ctypes
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from pypdfium2 import PdfMatrix, raw  # type: ignore[import-untyped]
 
 from ombud.documents.pdf.page.placing import Edge, PagePlacing
 
-MOST_SHAPES = 20_000
-MOST_OBJECTS = 200_000
-"""Of one page, letters included: forms that draw each other have no end."""
+MAX_SHAPES = 20_000
+MAX_OBJECTS = 200_000
+"""Objects of one page, letters included: forms that draw each other never end."""
 _DEEPEST = 4
-"""Forms inside of each other."""
+"""Depth of nested forms."""
 
 Colour = tuple[int, int, int]
 
@@ -22,17 +23,18 @@ class PageShape(NamedTuple):
 
     box: Edge
     order: int
-    """Number among all that is painted, letters included: what comes later lies above."""
+    """Number in painting order, letters included: later objects are above."""
     segments: int = 0
-    """Of a path; 0 of others."""
+    """Number of segments of a path; 0 for others."""
     is_filled: bool = True
     colour: Colour | None = None
-    """Of the inside, where it is one."""
-    is_picture: bool = False
+    """Colour of the inside, if visible."""
+    picture: int = 0
+    """Checksum of a picture's data, by which repetitions are recognised; 0 for others."""
 
     @property
     def size(self) -> float:
-        """Its shorter side, in points."""
+        """Shorter side, in points."""
         x0, top, x1, bottom = self.box
         return min(x1 - x0, bottom - top)
 
@@ -45,34 +47,34 @@ class PaintedLetters(NamedTuple):
 
 
 class Painted(NamedTuple):
-    """All that is painted on a page."""
+    """Everything that is painted on a page."""
 
     shapes: list[PageShape]
     letters: dict[int, PaintedLetters]
-    """By the address of the text object."""
+    """Text objects by address."""
 
 
 def painted_on(page: Any, place: PagePlacing) -> Painted:
-    """Find what is painted on a page, from the lowest to the highest."""
-    found = Painted([], {})
-    for order, (drawn, matrix) in enumerate(_objects(page)):
-        if order > MOST_OBJECTS or len(found.shapes) > MOST_SHAPES:
+    """Read what is painted on a page, from bottom to top."""
+    painted = Painted([], {})
+    for order, (drawn, matrix) in enumerate(painted_objects(page)):
+        if order > MAX_OBJECTS or len(painted.shapes) > MAX_SHAPES:
             break
         kind = raw.FPDFPageObj_GetType(drawn)
         if kind == raw.FPDF_PAGEOBJ_TEXT:
             address = ctypes.cast(drawn, ctypes.c_void_p).value or 0
-            found.letters[address] = PaintedLetters(drawn, order)
+            painted.letters[address] = PaintedLetters(drawn, order)
             continue
-        box = _box(drawn, matrix, place)
+        box = object_box(drawn, matrix, place)
         if box:
-            found.shapes.append(_shape(drawn, kind, box, order))
-    return found
+            painted.shapes.append(make_shape(drawn, kind, box, order))
+    return painted
 
 
-def _objects(
+def painted_objects(
     parent: Any, matrix: PdfMatrix | None = None, depth: int = 1
 ) -> Iterator[tuple[Any, PdfMatrix | None]]:
-    """(what is painted, matrix of the form that it stands in); forms themselves left out."""
+    """Yield each painted object with the matrix of its form; forms themselves are left out."""
     is_page = matrix is None
     count = raw.FPDFPage_CountObjects if is_page else raw.FPDFFormObj_CountObjects
     get = raw.FPDFPage_GetObject if is_page else raw.FPDFFormObj_GetObject
@@ -83,30 +85,35 @@ def _objects(
         if raw.FPDFPageObj_GetType(drawn) != raw.FPDF_PAGEOBJ_FORM:
             yield drawn, matrix
         elif depth < _DEEPEST:
-            yield from _objects(drawn, _matrix(drawn, matrix), depth + 1)
+            yield from painted_objects(drawn, form_matrix(drawn, matrix), depth + 1)
 
 
-def _matrix(form: Any, outer: PdfMatrix | None) -> PdfMatrix:
-    """Return the matrix of a form on the page, or inside another with that matrix."""
-    found = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(form, ctypes.byref(found))
-    matrix = PdfMatrix.from_raw(found)
+def form_matrix(form: Any, outer: PdfMatrix | None) -> PdfMatrix:
+    """Return the matrix of a form on the page, or inside another form with that matrix."""
+    raw_matrix = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(form, ctypes.byref(raw_matrix))
+    matrix = PdfMatrix.from_raw(raw_matrix)
     return matrix.multiply(outer) if outer else matrix
 
 
-def _box(drawn: Any, matrix: PdfMatrix | None, place: PagePlacing) -> Edge | None:
-    sides = [ctypes.c_float() for _ in range(4)]
-    if not raw.FPDFPageObj_GetBounds(drawn, *map(ctypes.byref, sides)):
+def object_box(drawn: Any, matrix: PdfMatrix | None, place: PagePlacing) -> Edge | None:
+    bounds = bounds_of(drawn)
+    if bounds and matrix:
+        bounds = matrix.on_rect(*bounds)
+    return place.box(*bounds) if bounds else None
+
+
+def bounds_of(drawn: Any) -> tuple[float, float, float, float] | None:
+    """Return the left, low, right and high side of an object; None if pdfium has none."""
+    left, low, right, high = (ctypes.c_float() for _ in range(4))
+    if not raw.FPDFPageObj_GetBounds(drawn, *map(ctypes.byref, (left, low, right, high))):
         return None
-    left, low, right, high = (side.value for side in sides)
-    if matrix:
-        left, low, right, high = matrix.on_rect(left, low, right, high)
-    return place.box(left, low, right, high)
+    return left.value, low.value, right.value, high.value
 
 
-def _shape(drawn: Any, kind: int, box: Edge, order: int) -> PageShape:
+def make_shape(drawn: Any, kind: int, box: Edge, order: int) -> PageShape:
     if kind != raw.FPDF_PAGEOBJ_PATH:
-        return PageShape(box, order, is_picture=kind == raw.FPDF_PAGEOBJ_IMAGE)
+        return PageShape(box, order, picture=checksum(drawn))
     fill = ctypes.c_int()
     stroke = ctypes.c_int()
     raw.FPDFPath_GetDrawMode(drawn, ctypes.byref(fill), ctypes.byref(stroke))
@@ -115,8 +122,15 @@ def _shape(drawn: Any, kind: int, box: Edge, order: int) -> PageShape:
     return PageShape(box, order, segments, bool(fill.value), colour)
 
 
+def checksum(drawn: Any) -> int:
+    length = raw.FPDFImageObj_GetImageDataRaw(drawn, None, 0)
+    data = ctypes.create_string_buffer(length)
+    raw.FPDFImageObj_GetImageDataRaw(drawn, data, length)
+    return crc32(data) if length else 0
+
+
 def colour_of(drawn: Any) -> Colour | None:
-    """Return the colour of the inside; None where nobody sees it."""
+    """Return the colour of the inside; None if it is invisible."""
     parts = [ctypes.c_uint() for _ in range(4)]
     if not raw.FPDFPageObj_GetFillColor(drawn, *map(ctypes.byref, parts)):
         return None
@@ -125,20 +139,21 @@ def colour_of(drawn: Any) -> Colour | None:
 
 
 def edges_of(shapes: list[PageShape], place: PagePlacing) -> Iterator[Edge]:
-    """Lines, thin rectangles, and the four sides of boxes."""
+    """Yield lines, thin rectangles, and the four sides of boxes."""
     for shape in shapes:
-        # A drawing has more of them.
+        # Drawings have more segments.
         if 0 < shape.segments <= 12:
-            yield from _sides(shape.box, place)
+            yield from shape_sides(shape.box, place)
 
 
-def _sides(box: Edge, place: PagePlacing) -> Iterator[Edge]:
-    """What a shape draws: a line, the four sides of a box, nothing for the frame of the page."""
+def shape_sides(box: Edge, place: PagePlacing) -> Iterator[Edge]:
+    """Yield the lines of a shape: itself, or the four sides of a box, but not the frame of the
+    page."""
     x0, top, x1, bottom = box
     width = x1 - x0
     height = bottom - top
     if width < 4 or height < 4:
-        # An upright line shorter than a row of text is a stroke of some letter or of an underline.
+        # An upright line shorter than a row of text is a stroke of a letter or underline.
         if height > 7 or width > 4 > height:
             yield box
     elif width < place.width * 0.98 or height < place.height * 0.9:

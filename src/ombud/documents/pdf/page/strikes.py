@@ -1,5 +1,5 @@
-"""Which letters a line strikes out: it runs through their middle, and from the first to the
-last of them. A line of a chart or a form goes on beyond."""
+"""Find letters that a line strikes out: it runs through their middle, from the first to the last of
+them. A line of a chart or form goes on beyond."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
@@ -10,19 +10,20 @@ from ombud.documents.pdf.page.placing import Edge, is_inside
 
 _LOWEST = 0.1
 _HIGHEST = 0.55
-"""Where a line strikes letters, in sizes of type above the baseline; an underline lies lower, the
-rule of a table higher."""
+"""Heights at which a line strikes letters, in sizes of type above the baseline; an underline is
+lower, the rule of a table higher."""
 _FILLED = 0.6
-"""Share of its length that lies on letters, at least."""
+"""Least share of its length on letters."""
 
 
 def struck_by(letters: Sequence[Letter], edges: Sequence[Edge]) -> tuple[set[int], set[Edge]]:
-    """(numbers of the letters that are struck out, the lines that do it)."""
-    level = sorted(filter(_is_level, edges), key=_height)
+    """Return the numbers of the letters that are struck out, and the lines that do it."""
+    horizontal = [edge for edge in edges if edge[2] - edge[0] > edge[3] - edge[1]]
+    level = sorted(horizontal, key=height_of)
     if not level:
         return set(), set()
     faces = {letter.face.painted: letter.face for letter in letters}
-    crossed = _crossed(faces, level)
+    crossed = crossing_lines(faces, level)
     if not crossed:
         return set(), set()
     under: dict[Edge, list[int]] = defaultdict(list)
@@ -34,24 +35,24 @@ def struck_by(letters: Sequence[Letter], edges: Sequence[Edge]) -> tuple[set[int
     struck: set[int] = set()
     strikes: set[Edge] = set()
     for edge, numbers in under.items():
-        if _strikes(edge, [letters[number] for number in numbers]):
+        if is_strike(edge, [letters[number] for number in numbers]):
             struck.update(numbers)
             strikes.add(edge)
     return struck, strikes
 
 
-def marked_as_struck(letters: Sequence[Letter], boxes: Sequence[Edge]) -> set[int]:
-    """Numbers of the letters on which an annotation says so."""
+def marked_on(letters: Sequence[Letter], boxes: Sequence[Edge]) -> set[int]:
+    """Return the numbers of the letters in the boxes of annotations."""
     marked = set()
-    for number, letter in enumerate(letters):
+    for number, letter in enumerate(letters if boxes else ()):
         if any(is_inside(letter.box, box) for box in boxes):
             marked.add(number)
     return marked
 
 
-def _crossed(faces: dict[int, Typeface], level: list[Edge]) -> dict[int, list[Edge]]:
-    """Text objects with the lines that lie as high as the middle of their letters, wherever."""
-    heights = [_height(edge) for edge in level]
+def crossing_lines(faces: dict[int, Typeface], level: list[Edge]) -> dict[int, list[Edge]]:
+    """Map text objects to the lines at the height of the middle of their letters."""
+    heights = [height_of(edge) for edge in level]
     crossed = {}
     for painted, face in faces.items():
         first = bisect_left(heights, face.baseline - _HIGHEST * face.size)
@@ -61,22 +62,12 @@ def _crossed(faces: dict[int, Typeface], level: list[Edge]) -> dict[int, list[Ed
     return crossed
 
 
-def _is_level(edge: Edge) -> bool:
-    x0, _, x1, _ = edge
-    return x1 - x0 > _thickness(edge)
-
-
-def _thickness(edge: Edge) -> float:
-    _, top, _, bottom = edge
-    return bottom - top
-
-
-def _height(edge: Edge) -> float:
+def height_of(edge: Edge) -> float:
     _, top, _, bottom = edge
     return (top + bottom) / 2
 
 
-def _strikes(edge: Edge, letters: Sequence[Letter]) -> bool:
+def is_strike(edge: Edge, letters: Sequence[Letter]) -> bool:
     """Tell whether a line begins and ends with the letters that it crosses."""
     x0, _, x1, _ = edge
     beyond = max(letter.face.size for letter in letters) / 2

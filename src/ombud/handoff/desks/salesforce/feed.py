@@ -1,7 +1,7 @@
-"""What happens in a conversation of Salesforce from a cursor on: all of it, in order.
+"""Reads the events of a Salesforce conversation from a cursor on, complete and in order.
 
-The stream may lose, repeat and mix up events; the listing of a conversation holds its messages in
-their order. So the stream says only that something is new, and the listing what.
+The stream may lose, repeat and reorder events, while the listing of a conversation has its messages
+in order. So the stream only tells that something is new, and the messages come from the listing.
 """
 
 import asyncio
@@ -28,26 +28,26 @@ from ombud.handoff.desks.salesforce.service import (
     unreachable,
 )
 
-LOOKS = 3
-"""How often a listing is asked for an entry that the stream has told of."""
+LISTING_ATTEMPTS = 3
+"""How often the listing is requested for an entry that the stream announced."""
 REMEMBERED = 1000
-"""Entries whose repetition is known at once; of others, the store knows."""
+"""Entries whose repetition is recognised in memory; the store recognises older ones."""
 REPLAYED = 5
-"""Events of the stream that are asked for again after it broke: it may have mixed them up."""
+"""Stream events requested again after an interruption, because they may have been out of order."""
 NEEDS_ADVISOR = {"INITIAL", "NEEDS_ROUTING", "TRANSFER"}
 IN_LISTING = set(LISTED.values())
 
 
 class Bookmark(NamedTuple):
-    """How far a conversation was heard: an event of the stream up to which nothing is missing, and
-    the time of the last entry in milliseconds."""
+    """Position in a conversation: the stream event up to which nothing is missing, and the time of
+    the last entry in milliseconds."""
 
     event_id: str = ""
     timestamp: int = 0
 
     @classmethod
     def read(cls, cursor: str) -> "Bookmark":
-        """Of a cursor; the beginning where it is none of ours."""
+        """Parse a cursor; returns the beginning for a cursor that we did not write."""
         event_id, _, timestamp = cursor.rpartition(" ")
         return cls(event_id, int(timestamp)) if timestamp.isdecimal() else cls()
 
@@ -56,13 +56,13 @@ class Bookmark(NamedTuple):
 
 
 class RecentEvents:
-    """The last events of a stream that were kept, over its interruptions."""
+    """The last stored events of a stream, remembered across interruptions."""
 
     def __init__(self) -> None:
         self.ids: deque[str] = deque(maxlen=REPLAYED)
 
     def add(self, event_id: str) -> None:
-        """Note an event, unless it is an old one that came again."""
+        """Remember an event, unless it is an old one that was repeated."""
         is_old = event_id.isdecimal() and any(
             one.isdecimal() and int(one) > int(event_id) for one in list(self.ids)[:1]
         )
@@ -70,7 +70,7 @@ class RecentEvents:
             self.ids.append(event_id)
 
     def resume_from(self, before: str) -> str:
-        """The event after which to ask again."""
+        """Return the event after which to resume the stream."""
         return self.ids[0] if len(self.ids) == REPLAYED else before
 
 
@@ -80,6 +80,8 @@ class _Envelope(BaseModel):
 
 
 class ConversationFeed:
+    """The events of one conversation, merged from its stream and its listing."""
+
     def __init__(
         self, user: EndUser, conversation_id: str, cursor: str, recent: "RecentEvents"
     ) -> None:
@@ -87,23 +89,24 @@ class ConversationFeed:
         self._recent = recent
         self._conversation_id = conversation_id
         self._bookmark = Bookmark.read(cursor)
-        self._had: deque[str] = deque(maxlen=REMEMBERED)
+        self._processed: deque[str] = deque(maxlen=REMEMBERED)
         self._is_waiting = True
-        """Whether nobody has taken the conversation, as far as is known."""
+        """True while no advisor has taken the conversation, as far as we know."""
 
     async def events(self) -> AsyncGenerator[DeskEvent, None]:
-        """Until the stream breaks, which raises Undelivered, or ends. The last event of what was
-        told at once moves the cursor; those before it are read again where it was not kept."""
+        """Yield events until the stream ends or breaks, which raises Undelivered. Of the events
+        that arrive together only the last moves the cursor, so that all are read again if it was
+        not stored."""
         async with self._user.stream(self._bookmark.event_id) as source:
-            # From here on nothing is missed; what was before stands in the listing.
-            for event in self._noted(await self._news()):
+            # The open stream misses nothing from here on; earlier entries are in the listing.
+            for event in self._track_waiting(await self._fetch_new()):
                 yield event
-            async with aclosing(self._arriving(source)) as arriving:
+            async with aclosing(self._stream_events(source)) as arriving:
                 async for event in arriving:
                     yield event
 
-    async def _arriving(self, source: EventSource) -> AsyncGenerator[DeskEvent, None]:
-        """What the stream tells; where it does not tell the place in the queue, what is asked."""
+    async def _stream_events(self, source: EventSource) -> AsyncGenerator[DeskEvent, None]:
+        """Yield what the stream announces; poll where it does not report the place in the queue."""
         stream = source.aiter_sse()
         pending: asyncio.Task[ServerSentEvent] | None = None
         clock = asyncio.get_running_loop().time
@@ -114,16 +117,16 @@ class ConversationFeed:
                 wait = max(0.0, ask_at - clock()) if self._is_waiting else None
                 done, _ = await asyncio.wait({pending}, timeout=wait)
                 if not done:
-                    told = await self._asked()
+                    events = await self._poll()
                 else:
-                    heard, pending = pending.result(), None
-                    told = await self._told(heard)
-                if not done or any(event.kind == "position" for event in told):
+                    received, pending = pending.result(), None
+                    events = await self._convert(received)
+                if not done or any(event.kind == "position" for event in events):
                     ask_at = clock() + self._user.pulse.position
-                for event in self._noted(told):
+                for event in self._track_waiting(events):
                     yield event
                 if done:
-                    self._recent.add(heard.id)  # everything it tells was kept
+                    self._recent.add(received.id)  # all of its events were stored
         finally:
             if pending is not None:
                 pending.cancel()
@@ -131,48 +134,50 @@ class ConversationFeed:
                     await pending
             await stream.aclose()
 
-    async def _told(self, heard: ServerSentEvent) -> list[DeskEvent]:
-        if heard.id in self._recent.ids:
+    async def _convert(self, received: ServerSentEvent) -> list[DeskEvent]:
+        if received.id in self._recent.ids:
             return []
         self._bookmark = self._bookmark._replace(
             event_id=self._recent.resume_from(self._bookmark.event_id)
         )
         try:
-            envelope = _Envelope.model_validate_json(heard.data)
+            envelope = _Envelope.model_validate_json(received.data)
         except ValidationError:  # such as a `ping`
             return []
         if envelope.conversationId != self._conversation_id:
             return []
         entry = envelope.conversationEntry
-        if heard.event in IN_LISTING:
-            return [] if entry.identifier in self._had else await self._news(entry)
-        told = read_entry(heard.event, entry)
-        if any(event.kind == "ended" for event in told):
-            return [*await self._news(), *told]
-        return told
+        if received.event in IN_LISTING:
+            return [] if entry.identifier in self._processed else await self._fetch_new(entry)
+        events = read_entry(received.event, entry)
+        if any(event.kind == "ended" for event in events):
+            return [*await self._fetch_new(), *events]
+        return events
 
-    async def _news(self, told: ConversationEntry | None = None) -> list[DeskEvent]:
-        """What the listing has that was not heard yet. told: the entry that must be among it; a
-        listing that does not come to know it is not believed."""
-        for look in range(LOOKS):
+    async def _fetch_new(self, announced: ConversationEntry | None = None) -> list[DeskEvent]:
+        """Return new events of the listing. A listing that never contains the announced entry is
+        late, so the entry is added to it."""
+        for look in range(LISTING_ATTEMPTS):
             if look:
                 await asyncio.sleep(self._user.pulse.look)
-            listed = await self._listed()
-            if told is None or any(entry.identifier == told.identifier for entry in listed):
+            listed = await self._fetch_entries()
+            if announced is None or any(
+                entry.identifier == announced.identifier for entry in listed
+            ):
                 break
         else:
-            listed.append(told) if told else None
+            listed.append(announced) if announced else None
         news: list[DeskEvent] = []
         for entry in listed:
-            if entry.identifier not in self._had:
-                self._had.append(entry.identifier)
+            if entry.identifier not in self._processed:
+                self._processed.append(entry.identifier)
                 news.extend(read_listed(entry))
             latest = max(self._bookmark.timestamp, entry.transcriptedTimestamp)
             self._bookmark = self._bookmark._replace(timestamp=latest)
         return news
 
-    async def _listed(self) -> list[ConversationEntry]:
-        """All entries from the last one that was heard on."""
+    async def _fetch_entries(self) -> list[ConversationEntry]:
+        """Fetch all entries from the last received one on."""
         entries: dict[str, ConversationEntry] = {}
         since = self._bookmark.timestamp
         while True:
@@ -181,35 +186,35 @@ class ConversationFeed:
             if len(page) < PAGE:
                 return list(entries.values())
             last = page[-1].transcriptedTimestamp
-            # More entries of one moment than a page holds cannot be asked for.
+            # A page cannot hold more entries of one millisecond, so step over it.
             since = last if last > since else since + 1
 
-    async def _asked(self) -> list[DeskEvent]:
-        """What stands there where nothing was told for long."""
+    async def _poll(self) -> list[DeskEvent]:
+        """Poll the conversation after a long silence."""
         path = f"{API}/conversation/{self._conversation_id}"
         status = await self._user.ask("GET", path, ConversationStatus)
-        news = await self._news()
+        news = await self._fetch_new()
         if status.routingStatus in NEEDS_ADVISOR:
             return [DeskEvent(kind="waiting"), *news]
         self._is_waiting = False
         return news
 
-    def _noted(self, told: Sequence[DeskEvent]) -> Sequence[DeskEvent]:
-        """The same, of which the last moves the cursor: with it, all before are kept."""
-        for event in told:
+    def _track_waiting(self, events: Sequence[DeskEvent]) -> Sequence[DeskEvent]:
+        """Update the waiting state, and attach the cursor to the last event."""
+        for event in events:
             if event.kind == "joined":
                 self._is_waiting = False
             elif event.kind in {"left", "waiting", "position"}:
                 self._is_waiting = True
-        if not told:
-            return told
-        return [*told[:-1], told[-1].model_copy(update={"cursor": str(self._bookmark)})]
+        if not events:
+            return events
+        return [*events[:-1], events[-1].model_copy(update={"cursor": str(self._bookmark)})]
 
 
 async def list_entries(
     user: EndUser, conversation_id: str, *, since: int = 0, from_end: bool = False
 ) -> list[ConversationEntry]:
-    """A page of a conversation: the first from a time on in their order, or its last messages."""
+    """Fetch a page of a conversation: the first entries from a time on, or its last messages."""
     query = {"limit": str(PAGE), "direction": "FromEnd" if from_end else "FromStart"}
     query["entryTypeFilter"] = "Message" if from_end else ",".join(LISTED)
     if since:
@@ -220,7 +225,7 @@ async def list_entries(
 
 
 async def _next(stream: AsyncGenerator[ServerSentEvent, None]) -> ServerSentEvent:
-    """Raises Undelivered where the stream breaks or ends."""
+    """Return the next event. Raises Undelivered if the stream breaks or ends."""
     try:
         return await anext(stream)
     except StopAsyncIteration:
@@ -230,4 +235,4 @@ async def _next(stream: AsyncGenerator[ServerSentEvent, None]) -> ServerSentEven
             raise unreachable(away) from away
         raise Undelivered("The stream of Salesforce broke off.") from away
     except (SSEError, json.JSONDecodeError) as wrong:
-        raise Undelivered("What answers is no stream of events.") from wrong
+        raise Undelivered("The reply is not a stream of events.") from wrong

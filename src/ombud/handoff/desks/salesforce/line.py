@@ -1,12 +1,13 @@
-"""A conversation is one of Messaging for In-App and Web: advisors answer in Salesforce.
+"""Lines of Salesforce Messaging for In-App and Web, whose advisors answer in Salesforce.
 
-What keeps each message once: a message has our id there too. That it was taken (HTTP 202) does not
-say that it stands there; its own echo in the stream does, or the listing. Where a try may have
-arrived unnoticed, the listing is looked through before the next one.
+Each message is delivered once because it keeps our id there. HTTP 202 does not prove that a message
+was stored; its echo in the stream or the listing does. If an attempt may have arrived unnoticed,
+the listing is searched before the next attempt.
 """
 
 import asyncio
 import os
+import time
 import uuid
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager, suppress
@@ -15,10 +16,10 @@ from typing import Any
 
 import httpx
 
-from ombud.errors import BadSetting, ConversationLost, HandoffError, Undelivered
+from ombud.errors import BadSetting, ConversationLost, HandoffError, MissingExtra, Undelivered
 from ombud.handoff.desks.desk import DeskEvent, LineMemory, Outgoing
 from ombud.handoff.desks.salesforce.feed import (
-    LOOKS,
+    LISTING_ATTEMPTS,
     ConversationFeed,
     RecentEvents,
     list_entries,
@@ -31,15 +32,16 @@ from ombud.handoff.desks.salesforce.service import (
     EndUser,
     MessagingService,
     Pulse,
+    Sign,
 )
 from ombud.handoff.desks.wire import NoReply, check_address
-from ombud.settings import HandoffSettings
+from ombud.settings import HandoffSettings, SalesforceSettings
 from ombud.types import Ticket
 
 LONGEST_MESSAGE = 4000
-"""Characters. The service does not say how many it takes; clients of others stay below this."""
+"""Characters in one message. The service documents no limit; its other clients stay below this."""
 ORGANISATION = "00D"
-"""How every id of an organisation begins."""
+"""Prefix of every organisation id."""
 OPENED = "opened"
 """Key in a line's memory."""
 HAD_ALREADY = httpx.codes.CONFLICT
@@ -48,7 +50,7 @@ REFUSED = {httpx.codes.FORBIDDEN, *ABSENT}
 
 
 class SalesforceLine:
-    """One conversation, whose id there is the ticket's."""
+    """A conversation; its id in Salesforce is the ticket's."""
 
     def __init__(
         self,
@@ -58,40 +60,39 @@ class SalesforceLine:
         memory: LineMemory,
     ) -> None:
         self._deployment = service.deployment
-        self._user = EndUser(service, memory)
+        self._user = EndUser(service, memory, ticket.owner)
         self._routing = routing
         self._ticket = ticket
         self._memory = memory
         self._path = f"{API}/conversation/{ticket.id}"
         self._in_doubt = True
-        """Whether a message may stand there of which we had no word; nobody knows what a process
-        before this one did last."""
-        self._is_heard = False
+        """True if an earlier attempt, perhaps of another process, may have arrived unnoticed."""
+        self._is_streaming = False
         self._echoes: dict[str, asyncio.Event] = {}
-        self._last_heard = ""
+        self._last_message_id = ""
         self._recent = RecentEvents()
 
     async def open(self) -> None:
         opened = self._memory.values.get(OPENED)
         if opened == "yes":
             return
-        if opened == "tried" and await self._stands():
+        if opened == "tried" and await self._exists():
             await self._memory.save({OPENED: "yes"})
             return
         await self._memory.save({OPENED: "tried"})
         body = {
             "conversationId": self._ticket.id,
             "esDeveloperName": self._deployment.name,
-            "routingAttributes": self._attributes(),
+            "routingAttributes": self._routing_attributes(),
         }
         await self._post(f"{API}/conversation", body)
         await self._memory.save({OPENED: "yes"})
-        self._in_doubt = opened == "tried"  # into a conversation just made nobody has said anything
+        self._in_doubt = opened == "tried"  # a new conversation is empty
 
     async def send(self, outgoing: Outgoing) -> None:
         if outgoing.kind == "message":
-            with _lost_if_refused():
-                await self._say(outgoing)
+            with conversation_lost_if_refused():
+                await self._send_message(outgoing)
         elif outgoing.kind == "typing":
             kind = "TypingStartedIndicator" if outgoing.is_typing else "TypingStoppedIndicator"
             await self._post(f"{self._path}/entry", {"entryType": kind, "id": outgoing.id})
@@ -102,21 +103,21 @@ class SalesforceLine:
         cursor = self._memory.cursor
         feed = ConversationFeed(self._user, self._ticket.id, cursor, self._recent)
         try:
-            with _lost_if_refused():
+            with conversation_lost_if_refused():
                 async with aclosing(feed.events()) as events:
                     async for event in events:
-                        self._is_heard = True
+                        self._is_streaming = True
                         if event.kind == "echo" and event.entry_id in self._echoes:
                             self._echoes[event.entry_id].set()
                         if event.kind == "message":
-                            self._last_heard = event.entry_id
+                            self._last_message_id = event.entry_id
                         if event.kind == "ended":
-                            self._is_heard = False
+                            self._is_streaming = False
                         yield event
                         if event.kind == "ended":
                             return
         finally:
-            self._is_heard = False
+            self._is_streaming = False
 
     async def close(self) -> None:
         if OPENED not in self._memory.values:
@@ -128,23 +129,23 @@ class SalesforceLine:
             if denied.code not in ABSENT:
                 raise
 
-    def _attributes(self) -> dict[str, str]:
-        """What the service routes by, under the names that it has there."""
+    def _routing_attributes(self) -> dict[str, str]:
+        """Return the routing attributes under the names that the deployment uses."""
         ticket = self._ticket
-        known = {
+        facts = {
             "reason": ticket.reason,
             "topic": ticket.topic,
             "country": ticket.asker.country or "",
             "language": ticket.asker.language or "",
         }
         attributes: dict[str, str] = {}
-        for what, value in known.items():
+        for what, value in facts.items():
             if value and what in self._routing:
                 attributes[self._routing[what]] = value
         return attributes
 
-    async def _stands(self) -> bool:
-        """Whether the conversation exists there."""
+    async def _exists(self) -> bool:
+        """Tell whether the conversation exists in Salesforce."""
         try:
             await self._user.ask("GET", self._path, ConversationStatus)
         except Denied as denied:
@@ -153,8 +154,8 @@ class SalesforceLine:
             return False
         return True
 
-    async def _say(self, outgoing: Outgoing) -> None:
-        if self._in_doubt and await self._is_found(outgoing.id):
+    async def _send_message(self, outgoing: Outgoing) -> None:
+        if self._in_doubt and await self._is_stored(outgoing.id):
             self._in_doubt = False
             return
         self._in_doubt = True
@@ -174,17 +175,18 @@ class SalesforceLine:
         self._in_doubt = False
 
     async def _confirm(self, message_id: str, echo: asyncio.Event) -> None:
-        """Returns once the message stands there for certain. Raises Undelivered."""
-        if self._is_heard:
+        """Return once the message is certainly stored; raises Undelivered otherwise."""
+        if self._is_streaming:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._user.pulse.echo):
                     await echo.wait()
-        if not await self._is_found(message_id, echo):
+        if not await self._is_stored(message_id, echo):
             raise Undelivered("Salesforce has taken a message that does not stand there.")
 
-    async def _is_found(self, message_id: str, echo: asyncio.Event | None = None) -> bool:
-        """Whether the message stands there. A listing may be late: it is looked at a few times."""
-        for look in range(LOOKS):
+    async def _is_stored(self, message_id: str, echo: asyncio.Event | None = None) -> bool:
+        """Tell whether the message is stored. A listing may be late, so it is fetched a few
+        times."""
+        for look in range(LISTING_ATTEMPTS):
             if echo is not None and echo.is_set():
                 return True
             if look:
@@ -198,13 +200,13 @@ class SalesforceLine:
         return any(entry.identifier == message_id for entry in last)
 
     async def _mark_read(self, outgoing: Outgoing) -> None:
-        read = outgoing.entry_id or self._last_heard
+        read = outgoing.entry_id or self._last_message_id
         if read:
             ack = {"id": str(uuid.uuid4()), "entryType": "Read", "conversationEntryId": read}
             await self._post(f"{self._path}/acknowledge-entries", {"acks": [ack]})
 
     async def _post(self, path: str, body: dict[str, Any]) -> None:
-        """What it had already is done as well."""
+        """Post, and accept the reply that says it was done before."""
         try:
             await self._user.ask("POST", path, NoReply, body=body)
         except Denied as denied:
@@ -213,7 +215,7 @@ class SalesforceLine:
 
 
 @contextmanager
-def _lost_if_refused() -> Iterator[None]:
+def conversation_lost_if_refused() -> Iterator[None]:
     try:
         yield
     except Denied as denied:
@@ -223,6 +225,8 @@ def _lost_if_refused() -> Iterator[None]:
 
 
 class SalesforceDesk:
+    """Opens lines in one deployment."""
+
     longest_message = LONGEST_MESSAGE
 
     def __init__(self, service: MessagingService, routing: dict[str, str]) -> None:
@@ -230,8 +234,9 @@ class SalesforceDesk:
         self._routing = routing
 
     def line(self, ticket: Ticket, memory: LineMemory) -> SalesforceLine:
-        """Raises HandoffError for a ticket that cannot name a conversation there."""
-        if not _is_taken(ticket.id):
+        """Return the line of a ticket. Raises HandoffError for an id that Salesforce would
+        refuse."""
+        if not is_valid_ticket_id(ticket.id):
             raise HandoffError(f"The hand-over `{ticket.id}` has no id that Salesforce takes.")
         return SalesforceLine(self._service, self._routing, ticket, memory)
 
@@ -239,8 +244,8 @@ class SalesforceDesk:
         await self._service.close()
 
 
-def _is_taken(conversation_id: str) -> bool:
-    """The service takes UUIDs of version 4 in small letters only."""
+def is_valid_ticket_id(conversation_id: str) -> bool:
+    """Tell whether the service takes this id: UUIDs of version 4 in lower case only."""
     try:
         read = uuid.UUID(conversation_id)
     except ValueError:
@@ -252,14 +257,14 @@ def open_salesforce(
     settings: HandoffSettings,
     pulse: Pulse = Pulse(),  # noqa: B008 - frozen
 ) -> SalesforceDesk:
-    """Raises BadSetting where the address, the organisation, the deployment or a token that the
-    settings name is missing."""
+    """Open the desk of the settings. Raises BadSetting if the address, the organisation, the
+    deployment or a named token is missing."""
     salesforce = settings.salesforce
     example = "https://example.my.salesforce-scrt.com"
     url = check_address(salesforce.url, "handoff.salesforce.url", example)
     if len(salesforce.organisation) not in {15, 18} or salesforce.organisation[:3] != ORGANISATION:
         raise BadSetting(
-            "handoff.salesforce.organisation is no id of an organisation.",
+            "handoff.salesforce.organisation is not the id of an organisation.",
             hint="It has 15 or 18 characters and begins with 00D: Setup, Company Information.",
         )
     if not salesforce.deployment:
@@ -267,14 +272,43 @@ def open_salesforce(
             "handoff.salesforce.deployment is missing.",
             hint="It is the developer name of the Embedded Service deployment.",
         )
-    identity = ""
-    if salesforce.token_env:
-        identity = os.environ.get(salesforce.token_env, "").strip()
-        if not identity:
-            raise BadSetting(
-                "There is no customer identity token for Salesforce.",
-                hint=f"Set the environment variable {salesforce.token_env}.",
-            )
-    deployment = Deployment(url, salesforce.organisation, salesforce.deployment, identity)
+    sign = open_signing(salesforce) if salesforce.key_env else None
+    deployment = Deployment(url, salesforce.organisation, salesforce.deployment, sign)
     service = MessagingService(deployment, version("ombud"), pulse)
     return SalesforceDesk(service, dict(salesforce.routing))
+
+
+def open_signing(settings: SalesforceSettings) -> Sign:
+    """Return how a token for a person is signed (User Verification of Messaging for In-App and
+    Web): RS256, with the person as `sub`, valid for five minutes. Raises BadSetting."""
+    try:
+        from joserfc import jwt
+        from joserfc.jwk import RSAKey
+    except ModuleNotFoundError as missing:
+        raise MissingExtra(
+            "Signing tokens for Salesforce needs a package that is not installed.",
+            hint="pip install 'ombud[oidc]'",
+        ) from missing
+    pem = os.environ.get(settings.key_env, "").strip()
+    try:
+        key = RSAKey.import_key(pem)
+        if not key.is_private:
+            raise ValueError("it is a public key")
+    except (ValueError, TypeError):
+        # Not chained: the error may repeat the key.
+        raise BadSetting(
+            f"{settings.key_env} holds no private RSA key in PEM.",
+            hint="Such as from `openssl genrsa 2048`; its public part belongs to the key set "
+            "in Salesforce.",
+        ) from None
+    if not settings.key_id:
+        raise BadSetting(
+            "handoff.salesforce.key_id is missing.", hint="It is the `kid` of the key there."
+        )
+
+    def sign(owner: str) -> str:
+        now = int(time.time())
+        claims = {"iss": settings.issuer, "sub": owner, "iat": now, "exp": now + 300}
+        return jwt.encode({"alg": "RS256", "typ": "JWT", "kid": settings.key_id}, claims, key)
+
+    return sign

@@ -1,12 +1,12 @@
-"""The web service of Messaging for In-App and Web, and who we are there.
+"""Client of Messaging for In-App and Web, and the end user that it acts for.
 
-https://developer.salesforce.com/docs/service/messaging-api says what is asked and what comes back.
-Whatever it adds to its replies is left alone.
+https://developer.salesforce.com/docs/service/messaging-api describes requests and replies. Fields
+that a reply adds are ignored.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,20 +14,21 @@ import httpx
 from httpx_sse import EventSource
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from ombud.deadlines import retry_after
 from ombud.errors import ConversationLost, HandoffError, Undelivered
 from ombud.handoff.desks.desk import LineMemory
-from ombud.handoff.desks.wire import NoReply, retry_after, waiting_client
+from ombud.handoff.desks.wire import NoReply, waiting_client
 
 API = "/iamessage/api/v2"
 STREAM = "/eventrouter/v1/sse"
 TOKEN = f"{API}/authorization"
 CAPABILITIES = "1"
 PAGE = 50
-"""Entries of a conversation that are given at once, at most."""
+"""Largest number of entries in one page of a listing."""
 LONGEST_REASON = 200
-"""Characters of their words that an error repeats."""
+"""Characters of the service's reason that an error repeats."""
 LATER = {httpx.codes.REQUEST_TIMEOUT, httpx.codes.TOO_MANY_REQUESTS}
-"""Beside every 5xx."""
+"""Statuses worth retrying, beside every 5xx."""
 GONE = {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN, httpx.codes.NOT_FOUND}
 ACCESS, SUBJECT, DEVICE, BEGIN = "token", "subject", "device", "begin"
 """Keys in a line's memory."""
@@ -36,7 +37,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class Denied(HandoffError):
-    """The service understood, and said no."""
+    """The service understood the request and refused it."""
 
     def __init__(self, message: str, *, code: int) -> None:
         super().__init__(message, hint="Check [handoff.salesforce] and the deployment there.")
@@ -49,8 +50,8 @@ class Sender(BaseModel):
 
 
 class ConversationEntry(BaseModel):
-    """Something in a conversation. Its payload is an object in a listing and JSON in the stream;
-    what stands in it is up to whoever sent it."""
+    """An entry of a conversation. Its payload is an object in a listing and JSON text in the
+    stream; its content depends on the sender."""
 
     identifier: str = ""
     entryType: str = ""  # noqa: N815 - theirs
@@ -95,31 +96,35 @@ class _TokenReply(BaseModel):
     context: _TokenContext = _TokenContext()
 
 
+Sign = Callable[[str], str]
+"""Returns a signed token for the person that a digest stands for."""
+
+
 class Deployment(NamedTuple):
-    """Of `[handoff.salesforce]`. identity: a signed JWT of the customer; empty: nobody signs in."""
+    """Address and names from `[handoff.salesforce]`. sign: None if nobody signs in there."""
 
     url: str
     organisation: str
     name: str
-    identity: str = ""
+    sign: Sign | None = None
 
 
 class Pulse(NamedTuple):
-    """How long what may take, in seconds."""
+    """Timeouts and intervals in seconds."""
 
     reply: float = 15.0
     heartbeat: float = 90.0
-    """A stream on which nothing comes for so long, not even a `ping`, is dead."""
+    """Silence after which a stream without even a `ping` counts as dead."""
     echo: float = 2.0
-    """How long the echo of a message is waited for, before the listing is asked."""
+    """Time to wait for the echo of a message before the listing is requested."""
     look: float = 0.2
-    """Between two looks into a listing that does not have what was told of yet."""
+    """Pause between two requests for a listing that lacks an announced entry."""
     position: float = 60.0
-    """A place in the queue that was not told again for so long may be an old one."""
+    """Age from which a place in the queue may be out of date."""
 
 
 class MessagingService:
-    """Calls of one deployment."""
+    """Requests to one deployment."""
 
     def __init__(self, deployment: Deployment, version: str, pulse: Pulse) -> None:
         self.deployment = deployment
@@ -136,8 +141,8 @@ class MessagingService:
         body: dict[str, Any] | None = None,
         query: dict[str, str] | None = None,
     ) -> httpx.Response:
-        """Raises Undelivered where the service is away, broken or wants to be left alone for a
-        moment. What it refuses is left to whoever asked."""
+        """Send a request. Raises Undelivered if the service cannot be reached, fails or asks to
+        wait; refusals are left to the caller."""
         headers = {"authorization": f"Bearer {token}"} if token else {}
         place = f"{self.deployment.url}{path}"
         try:
@@ -149,9 +154,11 @@ class MessagingService:
         check_awake(response)
         return response
 
-    async def mint(self, device: str) -> _TokenReply:
-        """A token of its own. Raises HandoffError where a customer identity is not accepted."""
+    async def mint(self, device: str, owner: str) -> _TokenReply:
+        """Request a token for an end user. owner: digest that stands for the person. Raises
+        HandoffError if the person's signed token is not accepted."""
         deployment = self.deployment
+        identity = deployment.sign(owner) if deployment.sign and owner else ""
         body: dict[str, Any] = {
             "orgId": deployment.organisation,
             "esDeveloperName": deployment.name,
@@ -162,23 +169,23 @@ class MessagingService:
         if device:
             body["deviceId"] = device
         kind = "unauthenticated"
-        if deployment.identity:
+        if identity:
             kind = "authenticated"
             body["authorizationType"] = "JWT"
-            body["customerIdentityToken"] = deployment.identity
+            body["customerIdentityToken"] = identity
         response = await self.request("POST", f"{TOKEN}/{kind}/access-token", "", body=body)
         reply = read_reply(response, _TokenReply)
-        # A wrong signature may be answered with the token of somebody who is not known.
-        if deployment.identity and "/AUTH/" not in reply.context.endUser.subject:
+        # A wrong signature may yield the token of an anonymous user.
+        if identity and "/AUTH/" not in reply.context.endUser.subject:
             raise HandoffError(
                 "Salesforce does not accept the customer identity token.",
-                hint="Check handoff.salesforce.token_env: issuer, key and deployment.",
+                hint="Check handoff.salesforce: key_env, key_id, issuer and deployment.",
             )
         return reply
 
     @asynccontextmanager
     async def stream(self, token: str, last_event_id: str) -> AsyncIterator[httpx.Response]:
-        """What happens in all conversations of a token, from an event on."""
+        """Open the stream of all conversations of a token, from an event on."""
         headers = {
             "accept": "text/event-stream",
             "authorization": f"Bearer {token}",
@@ -201,11 +208,12 @@ class MessagingService:
 
 
 class EndUser:
-    """Who a line is there: a token that is kept, and made anew when it has run out."""
+    """The person that a line acts for: a stored token, renewed when it has expired."""
 
-    def __init__(self, service: MessagingService, memory: LineMemory) -> None:
+    def __init__(self, service: MessagingService, memory: LineMemory, owner: str) -> None:
         self._service = service
         self._memory = memory
+        self._owner = owner
         self._renewing = asyncio.Lock()
 
     @property
@@ -218,7 +226,7 @@ class EndUser:
 
     @property
     def begin(self) -> str:
-        """Where the stream begins for who has heard nothing yet."""
+        """Return the event where the stream begins for a line that has received nothing yet."""
         return self._memory.values.get(BEGIN, "")
 
     async def ask(
@@ -230,11 +238,12 @@ class EndUser:
         body: dict[str, Any] | None = None,
         query: dict[str, str] | None = None,
     ) -> Shape:
-        """The reply. Raises as `MessagingService.request` does, and Denied."""
+        """Send a request and parse its reply. Raises Denied, and what `MessagingService.request`
+        raises."""
         token = await self._token()
         response = await self._service.request(method, path, token, body=body, query=query)
         if response.status_code == httpx.codes.UNAUTHORIZED:
-            token = await self._renewed(token)
+            token = await self._renew(token)
             response = await self._service.request(method, path, token, body=body, query=query)
         return read_reply(response, shape)
 
@@ -243,7 +252,7 @@ class EndUser:
         token = await self._token()
         async with self._service.stream(token, last_event_id or self.begin) as response:
             if response.status_code == httpx.codes.UNAUTHORIZED:
-                await self._renewed(token)
+                await self._renew(token)
                 raise Undelivered("The token of the stream had run out.")
             if response.status_code != httpx.codes.OK:
                 await response.aread()
@@ -256,34 +265,36 @@ class EndUser:
             return token
         async with self._renewing:
             token = self._memory.values.get(ACCESS, "")
-            return token or await self._keep(await self._service.mint(self._device()))
+            return token or await self._store_token(
+                await self._service.mint(self._device(), self._owner)
+            )
 
-    async def _renewed(self, refused: str) -> str:
-        """Another token for the same person."""
+    async def _renew(self, refused: str) -> str:
+        """Return another token for the same person."""
         async with self._renewing:
             token = self._memory.values.get(ACCESS, "")
-            if token != refused:  # somebody was quicker
+            if token != refused:  # renewed by another task
                 return token
             path = f"{TOKEN}/continuation-access-token"
             response = await self._service.request("GET", path, refused)
             if response.status_code not in GONE:
-                return await self._keep(read_reply(response, _TokenReply))
-            return await self._keep(await self._service.mint(self._device()))
+                return await self._store_token(read_reply(response, _TokenReply))
+            return await self._store_token(await self._service.mint(self._device(), self._owner))
 
     def _device(self) -> str:
         return self._memory.values.get(DEVICE, "")
 
-    async def _keep(self, reply: _TokenReply) -> str:
-        """Raises ConversationLost where the token is another person's: conversations of this one
-        cannot be reached with it."""
-        known = self._memory.values.get(SUBJECT, "")
+    async def _store_token(self, reply: _TokenReply) -> str:
+        """Store a token. Raises ConversationLost if it belongs to another person, who cannot reach
+        the conversations of this one."""
+        current_subject = self._memory.values.get(SUBJECT, "")
         subject = reply.context.endUser.subject
-        if known and subject and subject != known:
+        if current_subject and subject and subject != current_subject:
             raise ConversationLost(
-                "Salesforce has forgotten whose conversation this is.",
-                hint="Its token ran out while nothing could be delivered; hand over once more.",
+                "Salesforce no longer assigns this conversation to its person.",
+                hint="Its token ran out while nothing could be delivered; start a new handoff.",
             )
-        values = {ACCESS: reply.accessToken, SUBJECT: known or subject}
+        values = {ACCESS: reply.accessToken, SUBJECT: current_subject or subject}
         if reply.context.deviceId:
             values[DEVICE] = reply.context.deviceId
         if BEGIN not in self._memory.values:
@@ -293,7 +304,7 @@ class EndUser:
 
 
 def check_awake(response: httpx.Response) -> None:
-    """Raises Undelivered where it will be better later."""
+    """Raise Undelivered for statuses worth retrying."""
     status = response.status_code
     if status in LATER or status >= httpx.codes.INTERNAL_SERVER_ERROR:
         raise Undelivered(
@@ -304,7 +315,7 @@ def check_awake(response: httpx.Response) -> None:
 
 
 def read_reply(response: httpx.Response, shape: type[Shape]) -> Shape:
-    """Raises Denied, and HandoffError where what answers is no Salesforce."""
+    """Parse a reply. Raises Denied, and HandoffError if the reply is not from Salesforce."""
     if not response.is_success:
         raise failure(response)
     if shape is NoReply:
@@ -312,9 +323,9 @@ def read_reply(response: httpx.Response, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate_json(response.content)
     except ValidationError:
-        # Not chained: it quotes what it was given.
+        # Not chained: the error quotes the reply.
         raise HandoffError(
-            f"What answers at {response.url.host} is no Messaging for In-App and Web.",
+            f"What answers at {response.url.host} is not Messaging for In-App and Web.",
             hint="Check handoff.salesforce.url.",
         ) from None
 
@@ -324,8 +335,8 @@ def failure(response: httpx.Response) -> Denied:
         problem = response.json()
     except ValueError:
         problem = None
-    said = problem.get("message") if isinstance(problem, dict) else None
-    words = f": {said[:LONGEST_REASON]}" if isinstance(said, str) and said else ""
+    reason = problem.get("message") if isinstance(problem, dict) else None
+    words = f": {reason[:LONGEST_REASON]}" if isinstance(reason, str) and reason else ""
     status = response.status_code
     return Denied(f"Salesforce refused with HTTP {status}{words}", code=status)
 

@@ -27,7 +27,7 @@ SHORTEST = 3
 
 
 class Translation(NamedTuple):
-    """What is understood of a question in a language that the embedder does not know."""
+    """A question in a language that the embedder does not read, as far as it was translated."""
 
     language: str
     question: Question
@@ -39,62 +39,62 @@ class Translation(NamedTuple):
 
 
 def unread_language(text: str, engine: Engine, embedder: Embedder | None) -> str:
-    """ISO 639-1 code of a message's language where the documents are in English and the embedder
-    reads no other; empty otherwise."""
+    """Return the ISO 639-1 code of a message's language if the documents are English and the
+    embedder reads no other; else empty."""
     if "en" not in engine.languages():
         return ""
     if embedder is not None and embedder.languages is None:
         return ""
     language = message_language(text)
-    known = embedder.languages if embedder and embedder.languages else {"en"}
-    return "" if language in known else language
+    readable = embedder.languages if embedder and embedder.languages else {"en"}
+    return "" if language in readable else language
 
 
 def translate(question: Question, language: str, glossary: Glossary, engine: Engine) -> Translation:
-    """The question in English words; names and other words that the documents have stay."""
+    """Translate the question into English words; names and other words of the documents stay."""
     entries = english_words(question.text, language)
-    words = _content_words(question.text, language)
-    others = _other_words(words, question.text, language, entries)
+    words = content_words(question.text, language)
+    others = other_words(words, question.text, language, entries)
     english = [word for word in others if word in policy_vocabulary()]
     ideas = dict.fromkeys(entry.words for entry in entries if not entry.asks)
-    ideas.update(dict.fromkeys(_spelt_out(question, glossary)))
+    ideas.update(dict.fromkeys(spelt_out(question, glossary)))
     if len(english) >= TERM:
         ideas[" ".join(english)] = None
     if not ideas:
         return Translation(language, question, ideas=0, understood=0.0)
     asking = dict.fromkeys(entry.words for entry in entries if entry.asks)
-    names = _of_documents(_names(question.text, language, others), engine)
+    names = of_documents(_names(question.text, language, others), engine)
     text = " ".join([*asking, *ideas, *names])
     unknown = len(others) - len(english)
-    known = max(len(ideas), len(set(words)) - unknown)
+    understood = max(len(ideas), len(set(words)) - unknown)
     return Translation(
         language=language,
         question=question.model_copy(update={"text": text}),
         ideas=len(ideas),
-        understood=known / (known + unknown),
+        understood=understood / (understood + unknown),
     )
 
 
-def _spelt_out(question: Question, glossary: Glossary) -> list[str]:
-    """What the abbreviations stand for, in the asker's country or everywhere."""
+def spelt_out(question: Question, glossary: Glossary) -> list[str]:
+    """Return the expansions of the abbreviations in the asker's country or everywhere."""
     abbreviations = " ".join(ABBREVIATION.findall(question.text))
     return glossary.expansions(abbreviations, question.asker.country)
 
 
-def _content_words(text: str, language: str) -> list[str]:
+def content_words(text: str, language: str) -> list[str]:
     common = common_words(language)
     words = WORD.findall(folded(text, language))
     return [word for word in words if word not in common]
 
 
-def _other_words(
+def other_words(
     words: list[str], text: str, language: str, entries: list[EnglishWords]
 ) -> list[str]:
-    """Those that no entry has put into English."""
-    asked = folded(text, language)
+    """Return the words that no entry translates."""
+    message = folded(text, language)
     translated: set[str] = set()
     for entry in entries:
-        translated.update(WORD.findall(asked[entry.start : entry.end]))
+        translated.update(WORD.findall(message[entry.start : entry.end]))
     others: list[str] = []
     for word in dict.fromkeys(words):
         if word not in translated:
@@ -103,21 +103,21 @@ def _other_words(
 
 
 def _names(text: str, language: str, others: list[str]) -> list[str]:
-    """Of the words without an entry those that are written like names or hold a digit: "mère" and
-    "mere" are the same to an index."""
+    """Return the untranslated words that look like names or have a digit: to an index "mère" and
+    "mere" are the same."""
     named: set[str] = set()
     for word in NAME.findall(text):
         named.update(WORD.findall(folded(word, language)))
     return [word for word in others if word in named]
 
 
-def _of_documents(words: list[str], engine: Engine) -> list[str]:
-    """Those that stand in a document."""
+def of_documents(words: list[str], engine: Engine) -> list[str]:
+    """Return the words that a document has."""
     terms = {word: analyse(word) for word in words if len(word) >= SHORTEST}
     wanted = list(chain.from_iterable(terms.values()))
-    held = blocking(engine.stats(wanted)).documents_with if wanted else {}
-    known: list[str] = []
+    frequencies = blocking(engine.stats(wanted)).documents_with if wanted else {}
+    present: list[str] = []
     for word, analysed in terms.items():
-        if any(map(held.get, analysed)):
-            known.append(word)
-    return known
+        if any(map(frequencies.get, analysed)):
+            present.append(word)
+    return present

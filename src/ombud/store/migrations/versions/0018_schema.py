@@ -1,4 +1,4 @@
-"""The whole schema. A change of it is a migration beside this one."""
+"""The whole schema. Later changes are migrations beside this one."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Texts are told apart by the version of the parsers that made them, and have annotations."""
+"""Distinguishes texts by the version of the parsers that made them, and adds annotations."""
 
 import sqlalchemy as sa
 from alembic import op

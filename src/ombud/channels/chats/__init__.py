@@ -1,0 +1,1 @@
+"""What the channels Slack and Microsoft Teams share."""

@@ -1,0 +1,1 @@
+"""Slack, with its own SDK."""

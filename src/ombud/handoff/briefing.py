@@ -1,0 +1,83 @@
+"""What a desk learns of a handoff: its ticket, the history before it, and where it ended."""
+
+from collections.abc import Iterable
+
+from ombud.errors import NotFound
+from ombud.handoff.transcripts import transcript
+from ombud.store import LineRow, Store, owner_of, read_answer, read_events, read_session
+from ombud.types import (
+    Answered,
+    Closed,
+    Ended,
+    Event,
+    HandedOver,
+    HandoffReason,
+    Ticket,
+    TicketSource,
+)
+
+REASONS: dict[HandoffReason, str] = {
+    "asked": "asked for a person",
+    "sensitive": "something sensitive",
+    "denied": "several questions without an answer",
+    "unsure": "an uncertain answer",
+    "complex": "a complex case",
+    "policy": "a rule of the organisation",
+}
+
+
+def ticket_of(store: Store, row: LineRow) -> Ticket:
+    """Build the ticket that the desk receives for a line. Raises NotFound if the handoff was
+    erased."""
+    session = read_session(store, row.conversation_id)
+    events = read_events(store, row.conversation_id)
+    for place, event in enumerate(events):
+        if isinstance(event.what, HandedOver) and event.what.ticket_id == row.ticket_id:
+            return Ticket(
+                id=row.ticket_id,
+                conversation_id=row.conversation_id,
+                desk=row.desk,
+                reason=event.what.reason,
+                topic=event.what.topic,
+                asker=session.asker,
+                owner=owner_of(store, row.conversation_id),
+                consent=event.what.consent,
+                sources=cited_sources(store, events[:place]) if event.what.consent else (),
+            )
+    raise NotFound(f"The hand-over `{row.ticket_id}` was erased.")
+
+
+def cited_sources(store: Store, events: Iterable[Event]) -> tuple[TicketSource, ...]:
+    """Collect the documents that the answers of a conversation cite, each once."""
+    sources: dict[str, TicketSource] = {}
+    for event in events:
+        if not isinstance(event.what, Answered) or not event.what.answer_id:
+            continue
+        try:
+            answer = read_answer(store, event.what.answer_id)
+        except NotFound:  # erased
+            continue
+        for citation in answer.citations:
+            source = TicketSource(title=citation.title, document_id=citation.document_id)
+            sources.setdefault(citation.document_id, source)
+    return tuple(sources.values())
+
+
+def history_before(store: Store, handover: Event) -> str:
+    """Write out what was said before a handoff; empty if the employee did not agree to pass it
+    on."""
+    if isinstance(handover.what, HandedOver) and handover.what.consent is False:
+        return ""
+    events = read_events(store, handover.conversation_id)
+    return transcript(earlier for earlier in events if earlier.place < handover.place)
+
+
+def end_of(store: Store, row: LineRow) -> int | None:
+    """Find the place of the event that ended a line's handoff; None while it is open."""
+    is_open = False
+    for event in read_events(store, row.conversation_id):
+        if isinstance(event.what, HandedOver):
+            is_open = event.what.ticket_id == row.ticket_id
+        elif is_open and isinstance(event.what, Ended | Closed):
+            return event.place
+    return None

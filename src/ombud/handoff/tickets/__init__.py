@@ -1,0 +1,1 @@
+"""Ticket systems that take requests out of hours or by choice."""

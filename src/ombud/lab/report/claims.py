@@ -1,0 +1,100 @@
+"""Whether what is claimed of a study's runs holds: a paired test each, corrected over all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ombud.lab.report.comparing import (
+    LEVEL,
+    Contrast,
+    RecordedRun,
+    compare_runs,
+    correct_together,
+    direction,
+)
+from ombud.lab.report.tables import figure, interval, p_value
+
+
+@dataclass(frozen=True, slots=True)
+class TestedClaim:
+    """One run is better than another in one metric, or as good."""
+
+    said: str
+    metric: str
+    better: str
+    """Label of a run."""
+    worse: str
+    stated: str = ""
+    """The figures with which a study states it; empty: its design asks only."""
+    is_less: bool = False
+    """Better is less, of a metric that is neither better nor worse by itself."""
+    margin: float = 0.0
+    """Above 0: `better` is claimed to lose no more than this, and the interval decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOutcome:
+    """Whether a claim holds on these cases."""
+
+    claim: TestedClaim
+    contrast: Contrast | None
+    """better minus worse; None where one of the two was not run."""
+
+    @property
+    def verdict(self) -> str:
+        """A sentence's end: holds, does not hold, cannot be told with n cases, or why not asked."""
+        contrast = self.contrast
+        if contrast is None:
+            return "not run here"
+        found = contrast.comparison
+        if found.difference is None:
+            return "cannot be told: no case has a value"
+        if self.claim.margin:
+            return self._within_margin(contrast)
+        if contrast.adjusted is None or contrast.adjusted > LEVEL:
+            least = f": nothing under {found.detectable:.2f}" if found.detectable else ""
+            return f"cannot be told with {found.pairs} cases{least}"
+        sign = -1 if self.claim.is_less else direction(self.claim.metric) or 1
+        return "holds" if found.difference * sign > 0 else "does not hold: the opposite does"
+
+    def as_text(self) -> str:
+        """The claim, the verdict, and the figures that it follows from."""
+        claim = self.claim
+        told = f"{claim.said} {self.verdict[0].upper()}{self.verdict[1:]}."
+        if claim.stated:
+            told += f" Stated: {claim.stated}."
+        if self.contrast is None or self.contrast.comparison.difference is None:
+            return told
+        found = self.contrast.comparison
+        span = interval(found.low, found.high, sign=True)
+        p = "" if claim.margin else f", p {p_value(self.contrast.adjusted)} (Holm)"
+        difference = f"{claim.metric} {figure(found.difference, sign=True)} ({span})"
+        return f"{told} {difference}{p}, {found.pairs} pairs"
+
+    def _within_margin(self, contrast: Contrast) -> str:
+        holds = contrast.loses_no_more(self.claim.margin)
+        if holds is None:
+            return f"cannot be told with {contrast.comparison.pairs} cases"
+        return "holds" if holds else "does not hold: it loses more"
+
+
+def check_claims(
+    claims: Sequence[TestedClaim], runs: Mapping[str, RecordedRun]
+) -> tuple[ClaimOutcome, ...]:
+    """runs: by label. p, and what so many cases could show, are corrected (Holm) over the claims
+    that are tested; those with a margin are not."""
+    outcomes = [_contrasted(claim, runs) for claim in claims]
+    tested: dict[int, Contrast] = {}
+    for number, outcome in enumerate(outcomes):
+        if outcome.contrast and not outcome.claim.margin:
+            tested[number] = outcome.contrast
+    for number, contrast in zip(tested, correct_together(list(tested.values())), strict=True):
+        outcomes[number] = replace(outcomes[number], contrast=contrast)
+    return tuple(outcomes)
+
+
+def _contrasted(claim: TestedClaim, runs: Mapping[str, RecordedRun]) -> ClaimOutcome:
+    if claim.better not in runs or claim.worse not in runs:
+        return ClaimOutcome(claim, None)
+    worse, better = runs[claim.worse], runs[claim.better]
+    rows = compare_runs(worse, better, by=["overall"], metrics=[claim.metric])
+    return ClaimOutcome(claim, replace(rows[0], adjusted=None))

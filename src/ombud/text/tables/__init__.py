@@ -1,1 +1,0 @@
-"""Days and periods that a question names."""

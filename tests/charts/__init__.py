@@ -1,1 +1,0 @@
-"""Tests of the charts. A package, so that file names may repeat in other rooms' tests."""
