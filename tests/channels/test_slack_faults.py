@@ -40,11 +40,11 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("slack")
-    make_workspace(folder).close()
-    return folder
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A workspace of its own: what one test leaves to be relayed must not reach the next."""
+    make_workspace(tmp_path).close()
+    return tmp_path
 
 
 async def no_time(seconds: float) -> None:
