@@ -64,6 +64,14 @@ def with_settings(workspace: Workspace, **handoff: Any) -> None:
     workspace.settings = workspace.settings.model_copy(update={"handoff": settings})
 
 
+def with_address(workspace: Workspace) -> None:
+    """Serve the workspace below a path of another site."""
+    server = workspace.settings.server.model_copy(
+        update={"public_url": "https://intranet.example/ombud"}
+    )
+    workspace.settings = workspace.settings.model_copy(update={"server": server})
+
+
 def be_surer(workspace: Workspace) -> None:
     """Answer less often than the other tests do."""
     plan = workspace.settings.plan.model_copy(update={"abstain": 0.6})
@@ -303,6 +311,7 @@ def test_advisors_who_are_away_are_told_by_mail_without_a_word_of_what_was_said(
     ana = {"id": "ana", "name": "Ana", "mail": "ana@acme.example", "countries": ["GB"]}
     tom = {"id": "tom", "name": "Tom", "mail": "tom@acme.example", "countries": ["DE"]}
     with_settings(workspace, advisor=[ana, tom])
+    with_address(workspace)
     talk = begin(workspace)
     hand_over(workspace, talk, "sensitive")
     conversing.say(workspace, talk, "My secret trouble", str(uuid.uuid4()))
@@ -310,7 +319,9 @@ def test_advisors_who_are_away_are_told_by_mail_without_a_word_of_what_was_said(
         caring.look_after(workspace, lambda: hours_later(0.1))
     (mail,) = mails
     assert mail["To"] == "ana@acme.example"
-    assert "something sensitive" in mail.get_payload()
+    text = mail.get_payload(decode=True).decode()
+    assert "Sensitive matter" in text
+    assert f"https://intranet.example/ombud/desk?conversation={talk}" in text
     assert "secret" not in mail.as_string()
     other = begin(workspace)
     hand_over(workspace, other)
@@ -322,11 +333,14 @@ def test_advisors_who_are_away_are_told_by_mail_without_a_word_of_what_was_said(
 def test_a_transcript_comes_by_mail_and_a_wrong_address_is_said(
     workspace: Workspace, mails: list[Any]
 ) -> None:
+    with_address(workspace)
     talk = begin(workspace)
-    ask(workspace, "How many days of annual leave do I have?", talk)
+    answer = ask(workspace, "How many days of annual leave do I have?", talk)
     conversing.mail_transcript(workspace, talk, "ann@acme.example")
     text = mails[0].get_payload(decode=True).decode()
     assert "Employee: How many days of annual leave do I have?" in text
+    cited = answer.citations[0]
+    assert f"[1] {cited.title} https://intranet.example/ombud/documents/{cited.document_id}" in text
     for wrong in ("ann", "a@b.example\r\nBcc: all@acme.example", "a@b.example, c@d.example", ""):
         with pytest.raises(Exception, match="no mail address"):
             conversing.mail_transcript(workspace, talk, wrong)

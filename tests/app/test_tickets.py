@@ -16,6 +16,8 @@ from ombud.store import read_events, read_session
 from ombud.types import Delivered, OutOfHours, Person, Question
 from web.running import make_workspace
 
+ADDRESS = "https://ombud.example"
+
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
@@ -55,9 +57,10 @@ def texts(workspace: Workspace, conversation: str) -> str:
 
 
 def delivering(workspace: Workspace) -> "asyncio.Task[None]":
-    desk = open_tickets(workspace.settings.tickets, "https://ombud.example")
+    desk = open_tickets(workspace.settings.tickets, ADDRESS)
     assert desk is not None
-    return asyncio.create_task(Delivery(workspace.store, desk, "servicenow", pace=QUICK).run())
+    delivery = Delivery(workspace.store, desk, "servicenow", public_url=ADDRESS, pace=QUICK)
+    return asyncio.create_task(delivery.run())
 
 
 def test_out_of_hours_a_request_becomes_a_ticket_and_is_answered(workspace: Workspace) -> None:
@@ -80,6 +83,15 @@ def test_out_of_hours_a_request_becomes_a_ticket_and_is_answered(workspace: Work
             caring.look_after(workspace)
             stored = service.of(over.session.ticket_id)
             assert stored is not None
+            answer = await asking.ask(
+                workspace,
+                Question(text="How much notice for annual leave?", asker=Person(country="GB")),
+                conversation_id=conversation,
+            )
+            cited = answer.citations[0]
+            link = f"[1] {cited.title} {ADDRESS}/documents/{cited.document_id}"
+            await until(lambda: link in service.texts(stored)[-1])
+            assert f"Assistant: {answer.text}" in service.texts(stored)[-1]
             service.reply(stored, "You have 26 days.")
             await until(lambda: "You have 26 days." in texts(workspace, conversation))
             conversing.say(workspace, conversation, "Thank you!", "k" * 36)

@@ -49,7 +49,7 @@ def test_a_file_is_told_in_the_language_of_the_employee(
     said = events[-1].what
     assert isinstance(said, Said)
     assert [(link.note, link.url) for link in said.links] == [(note, FILE.url)]
-    assert f"As promised.\n{note} {FILE.url}" in transcript(events)
+    assert f"As promised.\n{note} {FILE.url}" in transcript(store, events, "")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ombud.errors import NotFound
 from ombud.handoff.transcripts import transcript
+from ombud.messages import message
 from ombud.store import LineRow, Store, owner_of, read_answer, read_events, read_session
 from ombud.types import (
     Answered,
@@ -16,14 +17,10 @@ from ombud.types import (
     TicketSource,
 )
 
-REASONS: dict[HandoffReason, str] = {
-    "asked": "asked for a person",
-    "sensitive": "something sensitive",
-    "denied": "several questions without an answer",
-    "unsure": "an uncertain answer",
-    "complex": "a complex case",
-    "policy": "a rule of the organisation",
-}
+
+def reason_in_words(reason: HandoffReason | None) -> str:
+    """Say why a conversation was handed over, in the current language."""
+    return message(f"desklive.reason_{reason}") if reason else message("desk.not_known")
 
 
 def ticket_of(store: Store, row: LineRow) -> Ticket:
@@ -63,13 +60,14 @@ def cited_sources(store: Store, events: Iterable[Event]) -> tuple[TicketSource, 
     return tuple(sources.values())
 
 
-def history_before(store: Store, handover: Event) -> str:
+def history_before(store: Store, handover: Event, public_url: str) -> str:
     """Write out what was said before a handoff; empty if the employee did not agree to pass it
     on."""
     if isinstance(handover.what, HandedOver) and handover.what.consent is False:
         return ""
     events = read_events(store, handover.conversation_id)
-    return transcript(earlier for earlier in events if earlier.place < handover.place)
+    earlier = [event for event in events if event.place < handover.place]
+    return transcript(store, earlier, public_url)
 
 
 def end_of(store: Store, row: LineRow) -> int | None:

@@ -28,7 +28,8 @@ from ombud.errors import (
 from ombud.handoff.briefing import end_of, history_before, ticket_of
 from ombud.handoff.desks.desk import Desk, DeskEvent, Line, Outgoing, Sleep
 from ombud.handoff.receiving import keep_event, lose_line
-from ombud.handoff.transcripts import WHO, parts_of
+from ombud.handoff.transcripts import WHO, parts_of, source_list
+from ombud.messages import message
 from ombud.store import (
     Lease,
     LineRow,
@@ -101,12 +102,15 @@ class Delivery:
         desk: Desk,
         name: str,
         *,
+        public_url: str = "",
         on_typing: OnTyping = lambda *_: None,
         pace: Pace = Pace(),  # noqa: B008 - frozen
     ) -> None:
+        """public_url: address of our own pages, for the links to sources."""
         self._store = store
         self._desk = desk
         self._name = name
+        self._public_url = public_url
         self._on_typing = on_typing
         self._pace = pace
         self._workers: dict[str, _Worker] = {}
@@ -172,7 +176,13 @@ class Delivery:
     def _start(self, lease: Lease) -> None:
         ticket_id = lease.name.removeprefix("line/")
         worker = _Worker(
-            self._store, self._desk, lease, ticket_id, on_typing=self._on_typing, pace=self._pace
+            self._store,
+            self._desk,
+            lease,
+            ticket_id,
+            public_url=self._public_url,
+            on_typing=self._on_typing,
+            pace=self._pace,
         )
         self._workers[ticket_id] = worker
         self._tasks[ticket_id] = asyncio.create_task(self._work(ticket_id, worker, lease))
@@ -215,6 +225,7 @@ class _Worker:
         lease: Lease,
         ticket_id: str,
         *,
+        public_url: str,
         on_typing: OnTyping,
         pace: Pace,
     ) -> None:
@@ -222,6 +233,7 @@ class _Worker:
         self._store = store
         self._desk = desk
         self._lease = lease
+        self._public_url = public_url
         self._on_typing = on_typing
         self._pace = pace
         self._woken = asyncio.Event()
@@ -353,7 +365,7 @@ class _Worker:
     async def _tell(self, line: Line, row: OutboxRow, event: Event) -> None:
         if row.kind == "open":
             await line.open()
-            history = await asyncio.to_thread(history_before, self._store, event)
+            history = await asyncio.to_thread(history_before, self._store, event, self._public_url)
             await self._send_text(line, f"{self.ticket_id}/history", history)
         elif row.kind == "close":
             await line.close()
@@ -365,7 +377,9 @@ class _Worker:
         elif event.by == "user":
             await self._send_text(line, event.id, event.text)
         else:
-            await self._send_text(line, event.id, f"{WHO[event.by]}: {event.text}")
+            sources = await asyncio.to_thread(source_list, self._store, event, self._public_url)
+            text = message("notices.line", who=message(WHO[event.by]), text=event.text)
+            await self._send_text(line, event.id, text + sources)
 
     async def _send_text(self, line: Line, identity: str, text: str) -> None:
         """Send one message, or its numbered parts. The ids of parts are derived, so that a repeat

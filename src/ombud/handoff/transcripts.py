@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
+from ombud.errors import NotFound
 from ombud.messages import message
+from ombud.store import Store, read_answer
 from ombud.types import Answered, Ended, Event, HandedOver, Joined, Party, Said
 
 WHO: Mapping[Party, str] = {
@@ -15,10 +17,32 @@ WHO: Mapping[Party, str] = {
 }
 
 
-def transcript(events: Iterable[Event]) -> str:
-    """Write out every message with its sender and time in UTC, and who came and went. Empty if
-    there is no message."""
-    return "\n\n".join(line for line in map(transcript_line, events) if line)
+def transcript(store: Store, events: Iterable[Event], public_url: str) -> str:
+    """Write out every message with its sender and time in UTC, the sources of each answer, and who
+    came and went. Empty if there is no message."""
+    lines: list[str] = []
+    for event in events:
+        line = transcript_line(event)
+        if line:
+            lines.append(line + source_list(store, event, public_url))
+    return "\n\n".join(lines)
+
+
+def source_list(store: Store, event: Event, public_url: str) -> str:
+    """List the title and link of each source of an answer, one a line, below its text. Empty for
+    other events and for erased answers. public_url: address of our own pages; without one titles
+    stand alone."""
+    if not isinstance(event.what, Answered) or not event.what.answer_id:
+        return ""
+    try:
+        answer = read_answer(store, event.what.answer_id)
+    except NotFound:
+        return ""
+    lines: list[str] = []
+    for number, citation in enumerate(answer.citations, start=1):
+        link = f"{public_url}/documents/{citation.document_id}" if public_url else ""
+        lines.append(f"\n[{number}] {citation.title} {link}".rstrip())
+    return "".join(lines)
 
 
 def parts_of(text: str, longest: int) -> list[str]:

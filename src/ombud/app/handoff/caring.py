@@ -19,8 +19,17 @@ from ombud.app.handoff.turns import recover
 from ombud.app.identity.callers import is_active
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, HandoffError, OmbudError
-from ombud.handoff import BUILT_IN, REASONS, session, sign, signing_key, suits, ticket_systems
-from ombud.settings import AdvisorSettings, MailSettings
+from ombud.handoff import (
+    BUILT_IN,
+    reason_in_words,
+    session,
+    sign,
+    signing_key,
+    suits,
+    ticket_systems,
+)
+from ombud.messages import message
+from ombud.settings import AdvisorSettings, Settings
 from ombud.store import acquire_free, append_events, list_sessions, owner_of, present_advisors
 from ombud.types import NewEvent, Notified, Session, Unclaimed
 
@@ -108,7 +117,7 @@ def notify_advisors(workspace: Workspace, stands: Session, waited: float) -> Non
     if able.keys() & present_advisors(workspace.store):
         return
     try:
-        is_notified = mail_advisors(workspace.settings.mail, able.values(), stands)
+        is_notified = mail_advisors(workspace.settings, able.values(), stands)
         if notify.url:
             post_notification(notify.url, notify.secret_env, stands)
             is_notified = True
@@ -120,27 +129,34 @@ def notify_advisors(workspace: Workspace, stands: Session, waited: float) -> Non
         append_events(workspace.store, stands.id, lambda _: [advisors])
 
 
-def mail_advisors(settings: MailSettings, able: Iterable[AdvisorSettings], stands: Session) -> bool:
+def mail_advisors(settings: Settings, able: Iterable[AdvisorSettings], stands: Session) -> bool:
     """Notify by mail, and return whether anybody was notified. Raises HandoffError."""
     addresses = [advisor.mail for advisor in able if advisor.mail]
-    if not addresses or not settings.host:
+    if not addresses or not settings.mail.host:
         return False
     mail.send(
-        settings, addresses, subject="Somebody waits for an advisor", text=handoff_summary(stands)
+        settings.mail,
+        addresses,
+        subject=message("desk.mail_waiting_subject"),
+        text=handoff_summary(stands, settings.server.public_url),
     )
     return True
 
 
-def handoff_summary(stands: Session) -> str:
-    """Summarise the handoff without its messages, because mail is not confidential."""
-    why = REASONS[stands.reason] if stands.reason else "a question"
-    since = f"{stands.since:%H:%M} UTC" if stands.since else "now"
-    lines = [
-        f"Somebody has been waiting since {since}: {why}.",
-        f"Country: {stands.asker.country or 'not told'}. Topic: {stands.topic or 'not known'}.",
-        "Open the desk to take the conversation.",
-    ]
-    return "\n".join(lines)
+def handoff_summary(stands: Session, public_url: str) -> str:
+    """Summarise the handoff without its messages, because mail is not confidential, and link to the
+    conversation at the desk."""
+    link = message("desk.mail_waiting_no_link")
+    if public_url:
+        link = f"{public_url}/desk?conversation={stands.id}"
+    return message(
+        "desk.mail_waiting",
+        since=f"{stands.since:%H:%M} UTC" if stands.since else message("desk.now"),
+        reason=reason_in_words(stands.reason),
+        country=stands.asker.country or message("desk.not_told"),
+        topic=stands.topic or message("desk.not_known"),
+        link=link,
+    )
 
 
 def post_notification(url: str, secret_env: str, stands: Session) -> None:

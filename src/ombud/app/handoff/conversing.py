@@ -327,7 +327,8 @@ def hear_tickets(workspace: Workspace, headers: Mapping[str, str], body: bytes) 
 
 def transcript_of(workspace: Workspace, conversation_id: str) -> str:
     """Return the transcript without the advisors' internal notes."""
-    return transcript(read_events(workspace.store, conversation_id))
+    events = read_events(workspace.store, conversation_id)
+    return transcript(workspace.store, events, workspace.settings.server.public_url)
 
 
 def mail_transcript(workspace: Workspace, conversation_id: str, address: str) -> None:

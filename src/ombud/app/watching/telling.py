@@ -25,13 +25,13 @@ def tell_owner(settings: Settings, run: Run, baseline: Run, verdict: Verdict) ->
     owner = settings.lab
     if owner.owner_mail:
         subject = f"{settings.general.name}: answers fell in {run.dataset}"
-        text = fall_text(run, baseline, verdict)
+        text = fall_text(run, baseline, verdict, settings.server.public_url)
         send(settings.mail, owner.owner_mail, subject=subject, text=text)
     if owner.owner_url:
         post_fall(owner.owner_url, settings.handoff.notify.secret_env, run, baseline, verdict)
 
 
-def fall_text(run: Run, baseline: Run, verdict: Verdict) -> str:
+def fall_text(run: Run, baseline: Run, verdict: Verdict, public_url: str) -> str:
     """Describe what fell, for whom, and the cases that fell most."""
     lines = [
         f"Run {run.id} ({run.cases} cases of {run.dataset}) fell beyond noise against run "
@@ -45,6 +45,8 @@ def fall_text(run: Run, baseline: Run, verdict: Verdict) -> str:
     if len(verdict.falls) > MAX_NAMED:
         lines.append(f"* and {len(verdict.falls) - MAX_NAMED} more")
     lines += ["", f"ombud lab report {baseline.id} {run.id} --html fall.html shows every case."]
+    if public_url:
+        lines.append(f"{public_url}/lab/report?run={baseline.id}&run={run.id}")
     return "\n".join(lines)
 
 

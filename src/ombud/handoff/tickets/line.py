@@ -12,10 +12,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from ombud.errors import ConversationLost, Undelivered
-from ombud.handoff.briefing import REASONS
+from ombud.handoff.briefing import reason_in_words
 from ombud.handoff.desks.desk import DeskEvent, DeskLink, LineMemory, Outgoing
 from ombud.handoff.tickets.client import Missing, NotCarriedOut
 from ombud.handoff.tickets.system import NewTicket, TicketSystem
+from ombud.messages import message
 from ombud.settings import TicketSettings
 from ombud.types import Ticket
 
@@ -147,25 +148,27 @@ class TicketLine:
 
 def new_ticket(desk: TicketDesk, ticket: Ticket) -> NewTicket:
     """Write the subject and description of a ticket. The transcript follows as comments."""
+    asker = ticket.asker
     lines = [
-        f"An employee has a question for {desk.settings.team}. Public replies to this ticket reach "
-        "them in the assistant; internal notes do not.",
+        message("desk.ticket_intro", team=desk.settings.team),
         "",
-        f"Reason: {REASONS[ticket.reason]}",
-        f"Topic: {ticket.topic or 'not known'}",
-        f"Country: {ticket.asker.country or 'not told'}",
-        f"Language: {ticket.asker.language or 'not told'}",
+        message("desk.ticket_reason", reason=reason_in_words(ticket.reason)),
+        message("desk.ticket_topic", topic=ticket.topic or message("desk.not_known")),
+        message("desk.ticket_country", country=asker.country or message("desk.not_told")),
+        message("desk.ticket_language", language=asker.language or message("desk.not_told")),
     ]
     if ticket.consent is False:
-        lines.append("Consent: the employee did not agree to pass the earlier conversation on.")
+        lines.append(message("desk.ticket_no_consent"))
     elif ticket.consent:
-        lines.append("Consent: the employee agreed to pass on the conversation that follows.")
+        lines.append(message("desk.ticket_consent"))
     if ticket.sources:
-        lines += ["", "Sources of the assistant's answers:"]
+        lines += ["", message("desk.ticket_sources")]
     for source in ticket.sources:
         place = f"{desk.public_url}/documents/{source.document_id}" if desk.public_url else ""
         lines.append(f"- {source.title} {place}".rstrip())
-    subject = f"Question about {ticket.topic}" if ticket.topic else "Question from an employee"
+    subject = message("desk.ticket_subject")
+    if ticket.topic:
+        subject = message("desk.ticket_subject_topic", topic=ticket.topic)
     return NewTicket(id=ticket.id, subject=subject, description="\n".join(lines))
 
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from ombud.app import Workspace, caring
 from ombud.cpu_time import MeteredThreads
 from ombud.handoff import Delivery, open_desk, open_tickets
+from ombud.messages import use_language
 from ombud.store import signal_typing
 from ombud.web.live.hub import Hub
 
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 async def running(app: FastAPI) -> AsyncIterator[None]:
     """Start and end background work with the server."""
     workspace: Workspace = app.state.workspace
+    use_language(workspace.settings.general.language)  # of what desks, tickets and mails are sent
     app.state.hub = Hub(workspace)
     app.state.delivery = _delivery(workspace)
     tickets = _ticket_delivery(workspace)
@@ -57,17 +59,24 @@ def _delivery(workspace: Workspace) -> Delivery | None:
             None, lambda: signal_typing(workspace.store, conversation_id, "advisor", name, on=on)
         )
 
-    delivery = Delivery(workspace.store, desk, settings.desk, on_typing=on_typing)
+    delivery = Delivery(
+        workspace.store,
+        desk,
+        settings.desk,
+        public_url=workspace.settings.server.public_url,
+        on_typing=on_typing,
+    )
     workspace.store.on_change(delivery.wake)
     return delivery
 
 
 def _ticket_delivery(workspace: Workspace) -> Delivery | None:
     settings = workspace.settings.tickets
-    desk = open_tickets(settings, workspace.settings.server.public_url)
+    public_url = workspace.settings.server.public_url
+    desk = open_tickets(settings, public_url)
     if desk is None:
         return None
-    delivery = Delivery(workspace.store, desk, settings.system)
+    delivery = Delivery(workspace.store, desk, settings.system, public_url=public_url)
     workspace.store.on_change(delivery.wake)
     return delivery
 

@@ -43,6 +43,8 @@ async function begin() {
   $("closed-topic").append(...found.topics.map((topic) => el("option", { value: topic }, topicOf(topic))));
   draw(found);
   line.desk();
+  const linked = new URLSearchParams(location.search).get("conversation");
+  if (linked) await open(linked);
 }
 
 const signIn = (advisor) => tried(async () => { await post(`${API}/sign-in`, { advisor }); location.reload(); });
