@@ -3,6 +3,7 @@
 A check looks at all there is of its kind and names every page and line that fails it.
 """
 
+import ast
 import importlib.util
 import json
 import os
@@ -310,6 +311,23 @@ def test_every_page_is_in_its_index(folder: str) -> None:
     index = (ROOT / folder / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / folder).glob("*.md"):
         assert page.name == "README.md" or f"]({page.name})" in index
+
+
+def test_errors_that_troubleshooting_quotes_are_ones_that_the_code_prints() -> None:
+    printed = {
+        text for po in ROOT.glob("src/ombud/messages/en/*.po") for text in [po.read_text("utf-8")]
+    }
+    for module in ROOT.glob("src/ombud/**/*.py"):
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        printed.update(text for text in constants if isinstance(text, str))
+    page = (ROOT / "docs/guides/troubleshooting.md").read_text(encoding="utf-8")
+
+    def check(quoted: str) -> None:
+        for part in filter(None, (part.strip(" `.") for part in quoted.split("…"))):
+            assert any(part in text for text in printed), f"nothing prints `{part}`"
+
+    every(re.findall("“([^”]{2,})”", page), check)
 
 
 # Commands -----------------------------------------------------------------------------------------
