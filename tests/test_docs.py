@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 
 from ombud import errors
 from ombud.answer import read_contacts, read_sensitive
-from ombud.app import Workspace, advising, configured_sources
+from ombud.app import Workspace, configured_sources, replies
 from ombud.cli import console
 from ombud.cli.batch import question_of, read_lines
 from ombud.documents import front_matter
@@ -458,7 +458,7 @@ def test_toml_is_a_file_that_ombud_reads(tmp_path: Path) -> None:
             assert read_design(path).claims
         elif "reply" in keys:
             path.rename(tmp_path / "replies.toml")
-            assert advising.canned_replies(Workspace(tmp_path))
+            assert replies.canned_replies(Workspace(tmp_path))
         else:
             with_sources = load(tmp_path, remote={})  # no network
             assert keys <= set(Settings.model_fields)

@@ -42,6 +42,9 @@ def two(tmp_path: Path) -> ALL:
         rate_answer(workspace.store, answer, account.id, 1, f"thanks from {name}")
         conversing.hand_over(workspace, talk, "asked", "leave")
         advising.note(workspace, talk, advising.EVERYBODY, f"about {name}", str(uuid.uuid4()))
+        advising.claim(workspace, talk, advising.EVERYBODY)
+        advising.end(workspace, talk, advising.EVERYBODY, reason="solved", note="")
+        conversing.rate_person(workspace, talk, 4, f"rated by {name}")
         assert last_messages(workspace.store, talk)
     ann, ben = accounts
     yield workspace, ann, ben
@@ -87,6 +90,7 @@ def test_nothing_that_is_erased_is_missing_from_the_export(
     for table in tables:
         assert counts[table] >= sum(name == table for name, _ in erased)
     assert "thanks from ann" in text
+    assert "rated by ann" in text
     assert "laptop of ann" in text
     assert f"{SECRETS} says ann" in text
     assert ann.id in text

@@ -72,6 +72,7 @@ EXPECTED = {
     "POST /api/v1/conversations/{conversation_id}/handoff": SIGNED_IN,
     "DELETE /api/v1/conversations/{conversation_id}/handoff": SIGNED_IN,
     "POST /api/v1/conversations/{conversation_id}/read": SIGNED_IN,
+    "POST /api/v1/conversations/{conversation_id}/rating": SIGNED_IN,
     "POST /api/v1/conversations/{conversation_id}/close": SIGNED_IN,
     "GET /api/v1/conversations/{conversation_id}/transcript": SIGNED_IN,
     "POST /api/v1/conversations/{conversation_id}/transcript": SIGNED_IN,

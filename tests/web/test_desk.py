@@ -196,3 +196,41 @@ def test_tags_and_priority_are_seen_and_filtered_by_advisors_only(ann: Client, a
     assert closed(ana, urgent="true") == [talk]
     assert closed(ana, tag="heating") == []
     assert "site north" not in ann.http.get(f"conversations/{talk}/events").text
+
+
+def test_the_employee_is_asked_once_how_the_conversation_was_and_advisors_see_it(
+    ann: Client, ana: Client, visit: Callable[..., Client]
+) -> None:
+    talk = ann.hand_over("Nobody answers the switchboard")
+    assert not ann.get(f"conversations/{talk}/events")["session"]["may_rate"]
+    given = {"score": 2, "comment": "It took a week"}
+    assert ann.http.post(f"conversations/{talk}/rating", json=given).status_code == 409
+    finish(ana, talk)
+    assert ann.get(f"conversations/{talk}/events")["session"]["may_rate"]
+    ann.http.post("ask", json={"question": "Is my illness a secret?", "conversation_id": talk})
+    for wrong in ({"score": 0}, {"score": 6}, {"comment": "no score"}):
+        assert ann.http.post(f"conversations/{talk}/rating", json=wrong).status_code == 422
+    assert visit().http.post(f"conversations/{talk}/rating", json=given).status_code == 404
+    rated = ann.post(f"conversations/{talk}/rating", given)
+    assert not rated["session"]["may_rate"]
+    assert ann.http.post(f"conversations/{talk}/rating", json=given).status_code == 409
+    shown = ana.events(f"desk/{talk}")
+    assert [(one["score"], one["comment"]) for one in shown if one["kind"] == "rating"] == [
+        (2, "It took a week")
+    ]
+    assert "illness" not in str(shown)
+    (card,) = [one for one in ana.get("desk/closed")["conversations"] if one["id"] == talk]
+    assert card["rating"] == 2
+    for path in ("transcript", "transcript?format=markdown"):
+        assert "a week" not in ann.http.get(f"conversations/{talk}/{path}").text
+    assert visit("eva").status(f"desk/{talk}") == 404
+    ann.post(f"conversations/{talk}/handoff", {"reason": "asked"})
+    finish(ana, talk)
+    assert ann.post(f"conversations/{talk}/rating", {"score": None})["events"][0]["score"] is None
+    assert ana.get(f"desk/{talk}")["session"]["rating"] is None
+
+
+def test_nobody_is_asked_about_a_conversation_with_a_person_that_never_came(ann: Client) -> None:
+    talk = ann.hand_over("I found it myself")
+    ann.http.delete(f"conversations/{talk}/handoff")
+    assert not ann.get(f"conversations/{talk}/events")["session"]["may_rate"]

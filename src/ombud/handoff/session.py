@@ -18,6 +18,7 @@ from ombud.types import (
     Noted,
     OutOfHours,
     Party,
+    Rated,
     Said,
     Seen,
     Session,
@@ -93,6 +94,20 @@ def read(store: Store, conversation_id: str, place: int, by: Party) -> Appended:
     def decide(session: Session) -> list[NewEvent]:
         seen = min(place, session.last if by == "user" else session.visible_to_desk)
         return [NewEvent(by=by, what=Seen(place=seen))] if seen > 0 else []
+
+    return append_events(store, conversation_id, decide)
+
+
+def rate(store: Store, conversation_id: str, score: int | None, comment: str) -> Appended:
+    """Store what the employee says of a conversation with a person that has ended. score: None =
+    they would rather not say. Raises IllegalTransition where they are not asked, or no longer."""
+
+    def decide(session: Session) -> list[NewEvent]:
+        if not session.may_rate:
+            raise IllegalTransition(
+                "There is no conversation with a person to rate.", hint="Each is rated once."
+            )
+        return [NewEvent(by="user", what=Rated(score=score, comment=clean_text(comment)))]
 
     return append_events(store, conversation_id, decide)
 

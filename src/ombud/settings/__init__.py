@@ -8,7 +8,6 @@ from ombud.settings.handoff import (
     MailSettings,
     SalesforceSettings,
     TicketSettings,
-    WebhookSettings,
     opening_times,
 )
 from ombud.settings.identity import IdentitySettings
@@ -36,7 +35,6 @@ from ombud.settings.sections import (
     ModelSettings,
     PlanOverlay,
     Section,
-    SensitivePolicy,
 )
 from ombud.settings.target import PublishSettings, TargetSettings
 from ombud.settings.variants import Planned, check_plans, plan_for
@@ -67,7 +65,6 @@ __all__ = [
     "PublishSettings",
     "SalesforceSettings",
     "Section",
-    "SensitivePolicy",
     "Settings",
     "SharePoint",
     "SlackSettings",
@@ -76,7 +73,6 @@ __all__ = [
     "TeamsSettings",
     "TicketSettings",
     "Web",
-    "WebhookSettings",
     "Wikipedia",
     "check_plans",
     "find_home",

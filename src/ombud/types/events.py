@@ -138,6 +138,15 @@ class Noted(Record):
     advisor_id: str = ""
 
 
+class Rated(Record):
+    """A rating by the employee of a conversation with a person that has ended."""
+
+    kind: Literal["rating"] = "rating"
+    score: int | None = Field(None, ge=1, le=5)
+    """5 is best; None = they would rather not say."""
+    comment: str = ""
+
+
 class Seen(Record):
     """Everything up to a place was read."""
 
@@ -204,6 +213,7 @@ Happening = Annotated[
     | Ended
     | Closed
     | Noted
+    | Rated
     | Seen
     | Unclaimed
     | Notified

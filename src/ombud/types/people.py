@@ -127,6 +127,10 @@ class Session(Record):
     tags: tuple[str, ...] = ()
     """Given by advisors, who alone see them and the priority."""
     urgent: bool = False
+    may_rate: bool = False
+    """Whether the employee is still asked how the conversation with a person was."""
+    rating: int | None = None
+    """Of the last conversation with a person, 1 to 5."""
     desk_until: int = 0
     """Place of the event that ended the last hand-over; advisors see nothing after it."""
 

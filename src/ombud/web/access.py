@@ -88,6 +88,7 @@ ACCESS: Mapping[str, Rights] = {
     f"POST {CONVERSATION}/handoff": ASK,
     f"DELETE {CONVERSATION}/handoff": ASK,
     f"POST {CONVERSATION}/read": ASK,
+    f"POST {CONVERSATION}/rating": ASK,
     f"POST {CONVERSATION}/close": ASK,
     f"GET {CONVERSATION}/transcript": ASK,
     f"POST {CONVERSATION}/transcript": ASK,

@@ -1,18 +1,15 @@
 """The built-in desk: the queue, who has taken which conversation, and advisors' actions."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
-
-from pydantic import ValidationError
 
 from ombud.answer import AdvisorRun
 from ombud.app import asking
 from ombud.app.handoff.conversing import checked, clock
 from ombud.app.handoff.turns import recover
 from ombud.app.workspace import Workspace
-from ombud.errors import BadRequest, BadSetting, NotFound
+from ombud.errors import BadRequest, NotFound
 from ombud.handoff import (
     BUILT_IN,
     Advisor,
@@ -57,7 +54,7 @@ from ombud.types import (
     Message,
     Noted,
     Question,
-    Record,
+    Rated,
     Said,
     Session,
 )
@@ -68,15 +65,6 @@ MOST_CARDS = 200
 """Largest number of waiting or of closed conversations shown."""
 PREVIEW = 140
 """Characters of the employee's last message."""
-
-
-class CannedReply(Record):
-    """A prepared reply."""
-
-    title: str
-    text: str
-    topics: tuple[str, ...] = ()
-    countries: tuple[str, ...] = ()
 
 
 class DeskCard(NamedTuple):
@@ -200,15 +188,16 @@ def with_place(
 def events_for_desk(
     workspace: Workspace, conversation_id: str, me: AdvisorSettings | None, after: int = 0
 ) -> tuple[Session, list[Event]]:
-    """Return a conversation and its events after a place, with all notes, but without what the
-    employee writes after the handoff is over. Raises NotFound if it was never handed over, or this
-    advisor may not see it."""
+    """Return a conversation and its events after a place, with all notes and ratings, but without
+    what the employee writes after the handoff is over. Raises NotFound if it was never handed over,
+    or this advisor may not see it."""
     stands = recover(workspace, read_session(workspace.store, conversation_id))
     until = stands.visible_to_desk
     if me is None or not until or not may_see(workspace, me, stands):
         raise NotFound(f"There is no conversation `{conversation_id}` at the desk.")
     events = read_events(workspace.store, conversation_id, after)
-    shown = [event for event in events if event.place <= until or isinstance(event.what, Noted)]
+    always = (Noted, Rated)
+    shown = [event for event in events if event.place <= until or isinstance(event.what, always)]
     return stands, shown
 
 
@@ -385,21 +374,6 @@ async def suggest(workspace: Workspace, conversation_id: str, me: AdvisorSetting
     before = [event for event in events if event.place < last.place]
     question = Question(text=last.text, asker=stands.asker, history=history_of(before))
     return await asking.ask(workspace, question, keep=False, flow=AdvisorRun)
-
-
-def canned_replies(workspace: Workspace) -> list[CannedReply]:
-    """Read the [[reply]] tables with title, text, topics and countries; a missing file means none.
-    Raises BadSetting."""
-    path = workspace.home / workspace.settings.handoff.replies
-    if not path.is_file():
-        return []
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("reply", [])
-        return list(map(CannedReply.model_validate, tables))
-    except (OSError, ValueError, ValidationError) as wrong:
-        raise BadSetting(
-            f"{path.name} cannot be read: {wrong}.", hint="It holds [[reply]] tables."
-        ) from wrong
 
 
 def history_of(events: Sequence[Event]) -> tuple[Message, ...]:

@@ -274,6 +274,13 @@ def take_back(workspace: Workspace, conversation_id: str) -> Appended:
     return session.take_back(workspace.store, conversation_id)
 
 
+def rate_person(
+    workspace: Workspace, conversation_id: str, score: int | None, comment: str
+) -> Appended:
+    """Rate a conversation with a person once it has ended."""
+    return session.rate(workspace.store, conversation_id, score, comment.strip())
+
+
 def close(workspace: Workspace, conversation_id: str) -> Appended:
     return session.close(workspace.store, conversation_id)
 

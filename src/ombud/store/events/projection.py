@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ombud.errors import IllegalTransition
 from ombud.types import (
+    LOST,
     Answered,
     Answering,
     Closed,
@@ -26,6 +27,7 @@ from ombud.types import (
     Notified,
     OutOfHours,
     Queued,
+    Rated,
     Reached,
     Relayed,
     Said,
@@ -114,6 +116,8 @@ def hand_over(session: Session, what: HandedOver, at: datetime) -> Changes:
         "has_warned": False,
         "has_notified": False,
         "wanted": "",
+        "may_rate": False,
+        "rating": None,
     }
 
 
@@ -151,13 +155,21 @@ def transfer(session: Session, what: Transferred, at: datetime) -> Changes:
 
 
 def end_handoff(session: Session, what: Ended, at: datetime) -> Changes:
-    del what, at
-    return {**_NOBODY, **leave_desk(session), "state": "returned", "wanted": ""}
+    del at
+    may_rate = session.state == "live" and what.reason != LOST
+    left = leave_desk(session)
+    return {**_NOBODY, **left, "state": "returned", "wanted": "", "may_rate": may_rate}
+
+
+def rate(session: Session, what: Rated, at: datetime) -> Changes:
+    del session, at
+    return {"may_rate": False, "rating": what.score}
 
 
 def close(session: Session, what: Closed, at: datetime) -> Changes:
     del what, at
-    return {**_NOBODY, **leave_desk(session), "state": "closed"}
+    may_rate = session.may_rate or session.state == "live"
+    return {**_NOBODY, **leave_desk(session), "state": "closed", "may_rate": may_rate}
 
 
 def leave_desk(session: Session) -> Changes:
@@ -222,6 +234,7 @@ _RULES: Mapping[type, EventRule] = {
     Ended: EventRule(HANDED, end_handoff),
     Closed: EventRule(OPEN, close),
     Noted: EventRule(ANY, label),
+    Rated: EventRule(RETURNED | {"closed"}, rate),
     Seen: EventRule(ANY, no_change),
     Unclaimed: EventRule(WAITING, warn_unclaimed),
     Notified: EventRule(HANDED, notify),

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.requests import HTTPConnection
 
-from ombud.app import Workspace, advising, callers, conversing
+from ombud.app import Workspace, advising, callers, conversing, replies
 from ombud.errors import NotFound, NotSignedIn
 from ombud.settings import AdvisorSettings
 from ombud.store import Appended
@@ -77,13 +77,12 @@ Whoever = Annotated[AdvisorSettings | None, Depends(whoever)]
 @router.get(BASE)
 def desk(workspace: CurrentWorkspace, me: Whoever) -> Json:
     """Show who is waiting, who is with whom, and what helps to answer."""
-    replies = advising.canned_replies(workspace)
     topics: dict[str, None] = {}
     for advisor in advising.advisors_of(workspace):
         topics.update(dict.fromkeys(advisor.topics))
     return {
         **board_of(workspace, me),
-        "replies": [one.model_dump(mode="json") for one in replies],
+        "replies": [one.model_dump(mode="json") for one in replies.canned_replies(workspace)],
         "topics": list(topics),
         "reasons": list(REASONS),
     }

@@ -15,6 +15,7 @@ from ombud.web.live.shapes import (
     LabelIn,
     MailIn,
     MessageIn,
+    RatingIn,
     ReadIn,
     event_json,
     listed_json,
@@ -140,6 +141,15 @@ def read(conversation_id: str, body: ReadIn, workspace: CurrentWorkspace, secret
     """Mark everything up to this place as read."""
     conversing.check_owner(workspace, conversation_id, secret)
     return _changed(workspace, conversing.read(workspace, conversation_id, body.place))
+
+
+@router.post(f"{OWN}/rating", responses=ALL)
+def rate(conversation_id: str, body: RatingIn, workspace: CurrentWorkspace, secret: Secret) -> Json:
+    """Rate a conversation with a person once it has ended, from 1 to 5 (best), or decline with
+    null; 409 if that is not asked, or was answered before. Only advisors see it."""
+    conversing.check_owner(workspace, conversation_id, secret)
+    rated = conversing.rate_person(workspace, conversation_id, body.score, body.comment)
+    return _changed(workspace, rated)
 
 
 @router.post(f"{OWN}/close", responses=ALL)

@@ -38,6 +38,12 @@ class ReadIn(Shape):
     place: Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
+class RatingIn(Shape):
+    score: Annotated[int, Field(ge=1, le=5)] | None
+    """null = would rather not say."""
+    comment: Annotated[str, Field(max_length=2000)] = ""
+
+
 class LabelIn(Shape):
     title: Annotated[str, Field(max_length=200)] | None = None
     """Empty = how the first question begins."""
@@ -76,8 +82,10 @@ Json = dict[str, Any]
 
 
 def session_json(session: Session, *, for_advisor: bool = False) -> Json:
-    """Return the state of a conversation; tags and priority only for advisors."""
-    labels = {"tags": list(session.tags), "urgent": session.urgent} if for_advisor else {}
+    """Return the state of a conversation; tags, priority and rating only for advisors."""
+    labels: Json = {"may_rate": session.may_rate}
+    if for_advisor:
+        labels = {"tags": list(session.tags), "urgent": session.urgent, "rating": session.rating}
     return {
         **labels,
         "id": session.id,
@@ -172,6 +180,7 @@ def card_json(card: advising.DeskCard) -> Json:
         "topic": stands.topic,
         "tags": list(stands.tags),
         "urgent": stands.urgent,
+        "rating": stands.rating,
         "country": stands.asker.country,
         "since": _time(stands.since),
         "wait_seconds": card.wait_seconds,

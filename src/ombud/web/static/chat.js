@@ -4,7 +4,7 @@ import { conversations } from "./conversations.js";
 import { feedback } from "./feedback.js";
 import { live } from "./live.js";
 import { outgoing } from "./outgoing.js";
-import { bar, bubble, choice, notice } from "./person.js";
+import { bar, bubble, choice, notice, question as rating } from "./person.js";
 import { sharing } from "./sharing.js";
 import { documentAt, named, readDocuments, sources } from "./sources.js";
 import { Trouble, events, post, send as request } from "./stream.js";
@@ -300,7 +300,7 @@ async function change(act) {
 
 function handOver(reason, topic) {
   const { team, alone } = $("person").dataset;
-  log.querySelector("form.event")?.remove();
+  log.querySelector("form.event:not(.rating)")?.remove();
   if (!team) return handedOver({ reason, topic: topic ?? "" });
   append(choice(team, alone != null, (chosen) => handedOver({ reason, topic: topic ?? "", ...chosen })));
 }
@@ -341,6 +341,7 @@ function take(stands, happened, quiet = false) {
     stage = stages[event.kind] ?? stage;
   }
   session = stands;
+  offerRating();
   const said = status.show(session);
   if (said && !quiet) say(said);
   box.placeholder = stage === "live" ? t("thread.write_to", { name: session.advisor || t("thread.the_advisor") }) : t("thread.ask_about_policy");
@@ -348,6 +349,12 @@ function take(stands, happened, quiet = false) {
   if ($("person")) $("person").hidden = !isFree;
   for (const offer of log.querySelectorAll(".offer")) offer.hidden = !isFree || offer.querySelector("button").disabled;
   if (happened.length && log.lastElementChild?.matches(".said, .event")) log.scrollTop = log.scrollHeight;
+}
+
+function offerRating() {
+  const asked = log.querySelector("form.rating");
+  if (!session.may_rate) asked?.remove();
+  else if (!asked) append(rating(async (score, comment) => { await change(() => post(own("rating"), { score, comment })); box.focus({ preventScroll: true }); }));
 }
 
 function show(event, quiet) {

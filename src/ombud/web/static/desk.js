@@ -82,7 +82,7 @@ function offerTags(cards) {
   for (const tag of new Set(cards.flatMap(({ tags }) => tags))) if (!offered.has(`tag/${tag}`)) $("filter").append(el("option", { value: `tag/${tag}` }, t("desklive.tag", { tag })));
 }
 $("filter").addEventListener("change", () => { drawLists(); search(); });
-const labelsOf = ({ urgent, tags }) => [urgent && t("desklive.urgent"), ...(tags ?? [])].filter(Boolean);
+const labelsOf = ({ urgent, rating, tags }) => [urgent && t("desklive.urgent"), rating && t("desklive.rated", { score: rating }), ...(tags ?? [])].filter(Boolean);
 
 function cardOf({ id, reason, topic, urgent, tags, country: code, since, preview, unread, advisor, is_for_me: forMe, wanted_me: byName }) {
   const marks = [byName ? t("desklive.for_you_by_name") : forMe && !advisor ? t("desklive.for_you") : "", topic && topicOf(topic), code && country(code), advisor && advisor !== me.name ? t("desklive.with_someone", { name: advisor }) : "", ...labelsOf({ urgent, tags })].filter(Boolean);
@@ -110,8 +110,8 @@ $("closed-words").addEventListener("input", () => { clearTimeout(pause); pause =
 $("closed-topic").addEventListener("change", search);
 $("closed-search").addEventListener("submit", (event) => { event.preventDefault(); search(); });
 
-function closedCard({ id, reason, topic, urgent, tags, country: code, since, preview, advisor }) {
-  const marks = [topic && topicOf(topic), code && country(code), advisor && t("desklive.with_someone", { name: advisor }), ...labelsOf({ urgent, tags })].filter(Boolean);
+function closedCard({ id, reason, topic, urgent, rating, tags, country: code, since, preview, advisor }) {
+  const marks = [topic && topicOf(topic), code && country(code), advisor && t("desklive.with_someone", { name: advisor }), ...labelsOf({ urgent, rating, tags })].filter(Boolean);
   return el("button", { type: "button", class: reason === "sensitive" ? "card sensitive" : "card", "data-id": id, "aria-current": String(id === talk), click: () => open(id) },
     el("span", { class: "line" }, el("b", {}, REASONS[reason] ?? t("desklive.handed_over")), since && el("time", { class: "when" }, day(since, { dateStyle: "medium" }))),
     preview && el("span", { class: "preview", dir: "auto" }, preview),
@@ -230,6 +230,7 @@ const NOTICES = {
   unclaimed: () => t("desklive.unclaimed"),
   out_of_hours: () => t("desklive.out_of_hours"),
   interrupted: () => t("desklive.answer_interrupted"),
+  rating: ({ score, comment }) => (score ? [t("desklive.rated", { score }), comment].filter(Boolean).join(" ") : t("desklive.not_rated")),
 };
 
 function show(event, quiet) {
@@ -273,7 +274,7 @@ let noteKey = "";
 $("note").addEventListener("submit", async (event) => {
   event.preventDefault();
   noteKey ||= crypto.randomUUID();
-  if (await changed("notes", { id: noteKey, text: $("note-words").value })) { $("note-words").value = noteKey = ""; $("note-words").focus(); }
+  if (await changed("notes", { id: noteKey, text: $("note-words").value })) { $("note-words").value = noteKey = ""; if ($("note").contains(document.activeElement)) $("note-words").focus(); }
 });
 
 // Writing -------------------------------------------------------------------------------------------

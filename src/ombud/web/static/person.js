@@ -6,7 +6,7 @@ const wait = (seconds) => (seconds == null ? "" : ` · ${seconds < 90 ? t("threa
 const sentences = (...all) => all.filter(Boolean).join(" ");
 
 // What happened, in a line; nothing for what is shown elsewhere.
-function line({ kind, name, minutes, contact, opens, by, reason, consent, state }) {
+function line({ kind, name, minutes, contact, opens, by, reason, consent, state, score }) {
   switch (kind) {
     case "handoff": return consent != null ? t("thread.ticket_sent") : t("thread.asked_for_person");
     case "joined": return t("thread.joined", { name });
@@ -15,6 +15,7 @@ function line({ kind, name, minutes, contact, opens, by, reason, consent, state 
     case "ended": if (by === "desk" && reason === "lost") return t("thread.connection_lost");
       return by === "user" ? t("thread.person_not_needed") : t("thread.person_ended");
     case "closed": return t("thread.closed");
+    case "rating": return score ? t("thread.rated", { score }) : "";
     case "unclaimed": return sentences(minutes ? t("thread.unclaimed_for", { count: minutes }) : t("thread.unclaimed"), contact && t("thread.or_contact", { contact }));
     case "out_of_hours": return sentences(t("thread.out_of_hours"), opens && t("thread.back_on", { day: day(opens, { weekday: "long", hour: "2-digit", minute: "2-digit" }) }), t("thread.leave_message"));
     case "delivery": return state === "parked" ? t("thread.ticket_kept") : "";
@@ -43,6 +44,16 @@ export function bubble({ by, text, name, at, key, links = [] }, state = "") {
     (text || !links.length) && el("p", { class: "words", dir: "auto" }, el("span", { class: "vh" }, t("thread.says", { who: mine ? t("thread.you") : who }), " "), text),
     ...links.map(({ note, url }) => el("p", { class: "words", dir: "auto" }, url ? el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, note) : note)),
     el("p", { class: "state mute" }, state || (at ? clock(at) : "")));
+}
+
+// Asked once, when a conversation with a person has ended; `send` gets a score from 1 to 5, or null.
+export function question(send) {
+  const score = (number) => el("label", {}, el("input", { type: "radio", name: "score", value: String(number), required: true }), ` ${number}`);
+  const words = el("textarea", { rows: 2, maxlength: 2000 });
+  return el("form", { class: "event rating", submit: (event) => { event.preventDefault(); send(Number(new FormData(event.target).get("score")), words.value); } },
+    el("fieldset", {}, el("legend", {}, t("thread.rate_person")), el("span", {}, t("thread.rate_worst")), ...[1, 2, 3, 4, 5].map(score), el("span", {}, t("thread.rate_best"))),
+    el("label", {}, t("thread.comment"), words),
+    el("div", { class: "acts" }, el("button", { class: "plain" }, t("thread.rate_send")), el("button", { type: "button", class: "plain", click: () => send(null, "") }, t("thread.rate_not"))));
 }
 
 function address(mail) {
