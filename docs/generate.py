@@ -558,7 +558,7 @@ FILLED_BY = {
 SENT = {
     "complexity": "Router variant `zero-shot`: how many passages a question needs.",
     "compose": "The instructions of every answer that a chat model writes, in "
-    "[components](../guides/personas.md#components).",
+    "[components](../guides/asking.md#components).",
     "verify": "Role `verify`: whether passages say what claims mean.",
     "contradictions": "Asks in `ombud report gaps` which passages contradict each other (role "
     "`verify`).",
@@ -566,7 +566,7 @@ SENT = {
     "entities": 'Asks which names in the graph are one thing, with `index.graph = "model"`.',
     "hyde": "Strategy `hyde`: a paragraph that would answer.",
     "judge": "Role `judge`: grades by rubrics, and statements held against passages "
-    "([judges](../guides/judges.md)). The sections `line-…` end a prompt where "
+    "([judges](../guides/quality.md#judges)). The sections `line-…` end a prompt where "
     '`lab.judge_form = "line"`.',
     "keywords": "Strategy `keywords`.",
     "listwise": "Reranker `listwise`: an order of numbered passages.",
@@ -617,7 +617,7 @@ def api_page() -> str:
     words = [
         "# HTTP API",
         "The same description for programs is at `/openapi.json` of a running server. "
-        "[The guide](../guides/api.md) shows examples.",
+        "[The guide](../guides/channels.md#the-http-api) shows examples.",
         "## Routes",
     ]
     for path, operations in described["paths"].items():

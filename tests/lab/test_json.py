@@ -10,8 +10,9 @@ import pytest
 from lab.keeping import home_with, told
 from lab.recording import many, recorded
 
-PAGE = (Path(__file__).parents[2] / "docs/guides/lab-json.md").read_text(encoding="utf-8")
-NAMED = set(re.findall(r"`([a-z_]+)`", PAGE))
+GUIDE = (Path(__file__).parents[2] / "docs/guides/quality.md").read_text(encoding="utf-8")
+SECTION = GUIDE.partition("\n## What the lab prints for programs\n")[2]
+NAMED = set(re.findall(r"`([a-z_]+)`", SECTION))
 FREE = ("config", "left_out", "lost", "failed", "reasons")
 """Objects whose keys are values: settings, metrics, cases."""
 
