@@ -194,6 +194,17 @@ def test_who_comes_back_without_a_right_learns_why(served: tuple[Workspace, str]
         assert heard_to_the_end(live)[1] == SIGNED_OUT
 
 
+def test_the_next_request_knows_of_a_lost_role(served: tuple[Workspace, str]) -> None:
+    workspace, url = served
+    account = people.add_person(workspace, "once-a-manager", PERSON, [])
+    cookies = {"ombud_login": signing_in.open_browser(workspace, account)}
+    asked = {"question": "Where does the confidential pay band of grade G5 begin?"}
+    with httpx.Client(base_url=url, cookies=cookies, timeout=60) as client:
+        assert "48,000" in client.post("/api/v1/ask", json=asked).text
+        people.describe_person(workspace, account, Person(country="GB"))
+        assert "48,000" not in client.post("/api/v1/ask", json=asked).text
+
+
 def test_a_stream_of_events_ends_with_the_right_to_it(served: tuple[Workspace, str]) -> None:
     workspace, _ = served
     account = people.add_person(workspace, "streaming", PERSON, [])

@@ -229,8 +229,11 @@ class AccessControl:
         if scope["type"] == "lifespan" or self._known.is_open:
             await self.app(scope, receive, send)
             return
-        caller = await self._find_caller(HTTPConnection(scope))
-        refused = self._refuse(scope, caller)
+        method = "SOCKET" if scope["type"] == "websocket" else scope["method"]
+        rights = rights_for(method, scope["path"])
+        # A page fetches ten public files at once; whatever is somebody's own is checked each time.
+        caller = await self._find_caller(HTTPConnection(scope), anew=rights is not PUBLIC)
+        refused = self._refuse(scope, rights, caller)
         scope.setdefault("state", {})["caller"] = caller or NOBODY
         if scope["type"] == "websocket":
             await self._serve_socket(scope, receive, send, refused)
@@ -275,9 +278,9 @@ class AccessControl:
             return caller._replace(rights=caller.rights & ASK)
         return caller
 
-    def _refuse(self, scope: Scope, caller: callers.Caller | None) -> Response | None:
-        method = "SOCKET" if scope["type"] == "websocket" else scope["method"]
-        rights = rights_for(method, scope["path"])
+    def _refuse(
+        self, scope: Scope, rights: Rights | None, caller: callers.Caller | None
+    ) -> Response | None:
         if rights is PUBLIC:
             return None
         if caller is None:

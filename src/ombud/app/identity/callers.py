@@ -34,8 +34,8 @@ MANNER = ("language", "persona")
 """Fields that decide how they are answered; anybody may choose them."""
 ALL: frozenset[Right] = frozenset().union(*RIGHTS.values())
 REMEMBERED_SECONDS = 1.0
-"""How long a lookup is reused for requests, because a page fetches ten files at once. A disabled
-account keeps access for that long; messages of a socket always look up anew."""
+"""How long a lookup is reused for public files, of which a page fetches ten at once, and for the
+parts of a stream that has begun. Other requests and messages of a socket look up anew."""
 MOST_REMEMBERED = 5_000
 
 
