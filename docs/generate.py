@@ -12,6 +12,7 @@ import re
 import sys
 import tempfile
 import types
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -590,18 +591,47 @@ SENT = {
 
 
 def prompts_page() -> str:
-    words = [
-        "# Prompts",
-        "All words that are said to models, in `src/ombud/prompts/TASK/MODEL.txt`. The most "
-        "specific file wins: for `openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then "
-        "`gpt-4.1.txt`, `gpt.txt` and `default.txt`. A workspace may have "
-        "[its own](../guides/operating.md#your-own-prompts). The digest is what an answer's trace "
-        "records.",
-    ]
+    """What each prompt is for and what it is filled with; the site shows their texts as well."""
+    rows = []
+    for prompt in shipped_prompts():
+        link = f"[{prompt.name}](../../src/ombud/prompts/{prompt.name}.txt)"
+        filled = ", ".join(f"`${name}`" for name in Template(prompt.text).get_identifiers())
+        rows.append([link, SENT[prompt.name.partition("/")[0]], filled])
+    placeholders = [[f"`${name}`", FILLED_BY[name]] for name in sorted(FILLED_BY)]
+    return "\n\n".join(
+        [
+            *ABOUT_PROMPTS,
+            _table(("prompt", "what it is for", "placeholders"), rows),
+            "## Placeholders",
+            _table(("placeholder", "filled with"), placeholders),
+        ]
+    )
+
+
+def shipped_prompts() -> list[Prompt]:
+    prompts = []
     for path in sorted(PROMPTS.glob("*/*.txt")):
-        prompt = Prompt(f"{path.parent.name}/{path.stem}", path.read_text(encoding="utf-8"))
+        name = f"{path.parent.name}/{path.stem}"
+        prompts.append(Prompt(name, path.read_text(encoding="utf-8")))
+    return prompts
+
+
+ABOUT_PROMPTS = (
+    "# Prompts",
+    "All words that are said to models, in `src/ombud/prompts/TASK/MODEL.txt`. The most "
+    "specific file wins: for `openai:gpt-4.1-mini` that is `gpt-4.1-mini.txt`, then "
+    "`gpt-4.1.txt`, `gpt.txt` and `default.txt`. A workspace may have "
+    "[its own](../guides/operating.md#your-own-prompts). The digest of a prompt, which an "
+    "answer's trace records, and its text are on the site that `make docs` builds.",
+)
+
+
+def full_prompts_page() -> str:
+    words = [*ABOUT_PROMPTS]
+    for prompt in shipped_prompts():
         rows = [[f"`${name}`", FILLED_BY[name]] for name in Template(prompt.text).get_identifiers()]
-        words += [f"## {prompt.name}", f"{SENT[path.parent.name]} Digest `{prompt.digest}`."]
+        purpose = SENT[prompt.name.partition("/")[0]]
+        words += [f"## {prompt.name}", f"{purpose} Digest `{prompt.digest}`."]
         words += [
             _table(("placeholder", "filled with"), rows),
             f"```text\n{prompt.text.rstrip()}\n```",
@@ -613,6 +643,67 @@ def prompts_page() -> str:
 
 
 def api_page() -> str:
+    """Routes and shapes as tables; the site shows `full_api_page` in their place."""
+    described = openapi()
+    routes, own_statuses = [], []
+    common = _common_statuses(described)
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            name = f"`{method.upper()} {path}`"
+            what = _tidy(operation.get("description", "")).partition(". ")[0].rstrip(".")
+            body = _content(operation["requestBody"]) if "requestBody" in operation else ""
+            routes.append([name, what, body, _reply(operation)])
+            for status, response in operation["responses"].items():
+                told = (status, response.get("description", ""))
+                if not status.startswith("2") and told not in common:
+                    own_statuses.append([name, *told])
+    words = [
+        "# HTTP API",
+        "Routes, what they take and what they give. The site that `make docs` builds has every "
+        "parameter, status and field with what it means, and `/openapi.json` of a running server "
+        "has the same for programs. [The guide](../guides/channels.md#the-http-api) shows "
+        "examples.",
+        "## Routes",
+        _table(("route", "what it does", "body", "reply"), routes),
+        "## Statuses",
+        "Errors are a [Problem](#problem). Most routes have these:",
+        _table(("status", "when"), sorted(common)),
+        "Some have their own, or other reasons:",
+        _table(("route", "status", "when"), own_statuses),
+        "## Shapes",
+        "Fields, with a star where one must be given.",
+    ]
+    for name, schema in sorted(described["components"]["schemas"].items()):
+        needed = schema.get("required", ())
+        fields = []
+        for field, kind in schema.get("properties", {}).items():
+            star = "\\*" if field in needed else ""
+            fields.append(f"`{field}`{star} {_shape(kind)}")
+        words += [f"### {name}", "; ".join(fields) or _shape(schema)]
+    return "\n\n".join(words)
+
+
+def _common_statuses(described: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Statuses that most routes share, each with its reason."""
+    counted: Counter[tuple[str, str]] = Counter()
+    routes = [one for operations in described["paths"].values() for one in operations.values()]
+    for operation in routes:
+        for status, response in operation["responses"].items():
+            counted[status, response.get("description", "")] += not status.startswith("2")
+    return {told for told, count in counted.items() if count > len(routes) / 2}
+
+
+def _reply(operation: Mapping[str, Any]) -> str:
+    """What a route gives where all is well."""
+    replies = []
+    for status, response in sorted(operation["responses"].items()):
+        if status.startswith("2"):
+            replies.append(_content(response) or status)
+    return " or ".join(replies)
+
+
+def full_api_page() -> str:
+    """Every route with its parameters and statuses, every shape with what its fields mean."""
     described = openapi()
     words = [
         "# HTTP API",

@@ -237,16 +237,19 @@ def test_every_error_is_in_the_reference(reference: dict[str, str]) -> None:
 
 
 def test_every_prompt_is_in_the_reference(reference: dict[str, str]) -> None:
+    on_site = generator().full_prompts_page()
+
     def check(path: Path) -> None:
         text = path.read_text(encoding="utf-8")
-        section = (
-            reference["prompts.md"]
-            .partition(f"## {path.parent.name}/{path.stem}\n")[2]
-            .partition("\n## ")[0]
-        )
+        name = f"{path.parent.name}/{path.stem}"
+        row = reference["prompts.md"].partition(f"| [{name}](")[2].partition("\n")[0]
+        section = on_site.partition(f"## {name}\n")[2].partition("\n## ")[0]
         assert text.rstrip() in section
-        for name in string.Template(text).get_identifiers():
-            assert f"| `${name}` | {generator().FILLED_BY[name]} |" in section
+        for placeholder in string.Template(text).get_identifiers():
+            assert f"`${placeholder}`" in row
+            filled = f"| `${placeholder}` | {generator().FILLED_BY[placeholder]} |"
+            assert filled in section
+            assert filled in reference["prompts.md"]
 
     every(sorted(PROMPTS.glob("*/*.txt")), check)
 
@@ -260,12 +263,14 @@ def test_every_command_and_option_is_in_the_reference(reference: dict[str, str])
 
 
 def test_every_route_and_shape_is_in_the_reference(reference: dict[str, str]) -> None:
-    described = generator().openapi()
+    described, on_site = generator().openapi(), generator().full_api_page()
     for path, operations in described["paths"].items():
         for method in operations:
-            assert f"### {method.upper()} {path}\n" in reference["api.md"]
+            assert f"| `{method.upper()} {path}` |" in reference["api.md"]
+            assert f"### {method.upper()} {path}\n" in on_site
     for name in described["components"]["schemas"]:
         assert f"### {name}\n" in reference["api.md"]
+        assert f"### {name}\n" in on_site
 
 
 # Links --------------------------------------------------------------------------------------------
