@@ -158,7 +158,12 @@ def test_every_message_is_used_and_every_used_one_exists() -> None:
     suffixes = {path.suffix[1:] for path in ROOT.rglob("*.*")}
     for place, text in literals():
         domain, _, name = text.partition(".")
-        if domain not in domains or not name.isidentifier() or name in suffixes:
+        if (
+            domain not in domains
+            or not name.isidentifier()
+            or not name.islower()
+            or name in suffixes
+        ):
             continue
         if name.endswith("_"):
             begun.add(text)

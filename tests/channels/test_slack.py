@@ -28,6 +28,7 @@ from ombud.app import Workspace
 from ombud.channels import AskingPlaces, opened_slack, slack_events
 from ombud.errors import SetupError
 from ombud.handoff import Advisor, session
+from ombud.messages import message
 from ombud.store import (
     change_account,
     list_feedback,
@@ -126,11 +127,11 @@ class Colleague:
         """Write; the message itself."""
         sent = self.slack.message(self.user, text, channel, **more)
         assert (await self.slack.send(self.client, sent)).status_code == 200
-        message: Message = sent["event"]
-        return message
+        written: Message = sent["event"]
+        return written
 
-    async def click(self, message: Message, title: str) -> None:
-        sent = self.slack.click(self.user, message, title)
+    async def click(self, card: Message, title: str) -> None:
+        sent = self.slack.click(self.user, card, title)
         assert (await self.slack.send(self.client, sent)).status_code == 200
 
     async def next(self, channel: str = "") -> Message:
@@ -139,8 +140,8 @@ class Colleague:
         self.seen += 1
         number = self.seen
         posted = await self.slack.wait_for(lambda: self.slack.posted(where)[number - 1 : number])
-        message: Message = posted[0]
-        return message
+        first: Message = posted[0]
+        return first
 
     def sessions(self, *states: str) -> list[Session]:
         """Their own conversations in one of these states."""
@@ -166,6 +167,18 @@ async def test_a_direct_message_is_answered_with_a_card(bob: Colleague) -> None:
     assert LEAVE_DE in texts(await bob.next())
 
 
+async def test_cards_are_in_the_language_of_the_slack_client(bob: Colleague) -> None:
+    bob.slack.users["U1"]["locale"] = "de-DE"
+    await bob.write("Wie viele Tage Urlaub habe ich?")
+    card = await bob.next()
+    assert message("thread.talk_to_person", "de") in buttons(card)
+    await bob.click(card, message("thread.talk_to_person", "de"))
+    assert message("thread.asked_for_person", "de") in texts(await bob.next())
+    await bob.click(card, "👎")
+    _, view = bob.slack.views[-1]
+    assert message("channels.comment", "de") in json.dumps(view, ensure_ascii=False)
+
+
 async def test_an_event_that_comes_again_is_answered_once(bob: Colleague) -> None:
     sent = bob.slack.message("U1", LEAVE)
     first = [bob.slack.send(bob.client, sent, attempt=attempt) for attempt in range(3)]
@@ -184,8 +197,8 @@ async def test_whoever_has_no_account_is_told_so(bob: Colleague) -> None:
     change_account(bob.workspace.store, bob.account.id, disabled=True)
     for user in ("U1", "U2", "U3", "U4"):
         await bob.slack.send(bob.client, bob.slack.message(user, LEAVE))
-        (message,) = await bob.slack.wait_for(partial(bob.slack.posted, f"D-{user}"))
-        assert "annual leave" not in texts(message)
+        (refusal,) = await bob.slack.wait_for(partial(bob.slack.posted, f"D-{user}"))
+        assert "annual leave" not in texts(refusal)
     assert bob.sessions("bot") == []
 
 
@@ -349,7 +362,7 @@ async def test_a_person_takes_over_in_the_thread(bob: Colleague) -> None:
     heard = [event.text for event in read_events(store, stands.id) if event.by == "user"]
     assert heard[-2:] == ["My leave was refused.", "For no reason."]
     session.end(store, stands.id, ANNA, reason="solved", note="")
-    assert "You can ask me again" in texts(await bob.next())
+    assert message("thread.person_ended") in texts(await bob.next())
     await bob.write(HOTEL)
     again = await bob.next()
     assert "EUR 220" in texts(again)
@@ -409,7 +422,7 @@ async def test_socket_mode_needs_no_open_port(
         card = await bob.next()
         assert LEAVE_GB in texts(card)
         await slack.send_envelope(slack.click("U1", card, "Talk to a person"), "interactive")
-        assert "You are in the queue" in texts(await bob.next())
+        assert message("thread.asked_for_person") in texts(await bob.next())
         await slack.wait_for(lambda: not slack.unacknowledged)
 
 

@@ -21,6 +21,7 @@ from joserfc.jwk import RSAKey
 from ombud.app import Workspace
 from ombud.errors import SetupError
 from ombud.handoff import Advisor, session
+from ombud.messages import message
 from ombud.store import list_feedback, list_sessions, new_account, read_events
 from ombud.types import Person
 from ombud.web.server import create_app
@@ -252,7 +253,7 @@ def test_what_stands_in_documents_makes_no_links(demo: Demo) -> None:
 def test_a_person_takes_over_and_writes_into_the_chat(demo: Demo) -> None:
     card = demo.ask(LEAVE)
     assert demo.invoke(card, "Talk to a person")["statusCode"] == 200
-    assert "You are in the queue" in texts(demo.next())
+    assert message("thread.asked_for_person") in texts(demo.next())
     store = demo.workspace.store
     (stands,) = list_sessions(store, ["queued"])
     session.claim(store, stands.id, ANNA)
@@ -267,14 +268,14 @@ def test_a_person_takes_over_and_writes_into_the_chat(demo: Demo) -> None:
     last = read_events(store, stands.id)
     assert "My leave was refused." in [event.text for event in last]
     session.end(store, stands.id, ANNA, reason="solved", note="")
-    assert "You can ask me again" in demo.next()["text"]
+    assert message("thread.person_ended") in demo.next()["text"]
     assert LEAVE_DE in texts(demo.ask("And in Germany, how many days of leave?"))
 
 
 def test_a_request_for_a_person_can_be_taken_back(demo: Demo) -> None:
     demo.invoke(demo.ask(LEAVE), "Talk to a person")
     demo.invoke(demo.next(), "I no longer need a person")
-    assert "no longer in the queue" in demo.next()["text"]
+    assert message("thread.person_not_needed") in demo.next()["text"]
     assert list_sessions(demo.workspace.store, ["queued"]) == []
 
 
@@ -288,7 +289,7 @@ def test_what_could_not_be_brought_comes_when_it_can(demo: Demo) -> None:
     session.reply(store, stands.id, ANNA, "I am here.", "k1")
     connector.status = 201
     written = [demo.next()["text"], demo.next()["text"]]
-    assert written == ["Anna has joined and reads what you have written.", "Anna: I am here."]
+    assert written == [message("thread.joined", name="Anna"), "Anna: I am here."]
 
 
 def test_a_message_sent_twice_is_answered_once(demo: Demo) -> None:
@@ -323,7 +324,7 @@ def test_a_suggestion_is_asked_by_its_button(demo: Demo) -> None:
 
 
 def test_pictures_first_words_and_strange_buttons(demo: Demo) -> None:
-    assert "words only" in texts(demo.ask(""))
+    assert message("channels.words_only") in texts(demo.ask(""))
     added = {"type": "conversationUpdate", "membersAdded": [{"id": "29:bob"}]}
     assert "Acme Works" in texts(demo.ask("", **added))
     assert list_sessions(demo.workspace.store, ["bot"]) == []

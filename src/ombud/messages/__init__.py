@@ -10,6 +10,7 @@ from ombud.messages.catalogue import (
     format_day,
     format_moment,
     format_number,
+    format_opening,
     in_all_languages,
     is_message,
     language_names,

@@ -121,6 +121,15 @@ def format_moment(value: str, language: str = "") -> str:
     return format_datetime(moment, locale=_locale(language or current_language()))
 
 
+def format_opening(opens: datetime, language: str = "") -> str:
+    """Format when a desk opens, in its own time zone, such as Monday, 7 December 2026, 08:30."""
+    from babel.dates import format_time
+
+    locale = _locale(language or current_language())
+    time = format_time(opens.time(), "short", locale=locale)
+    return f"{format_day(opens.date(), 'full', language)}, {time}"
+
+
 def format_number(
     value: float, style: Literal["number", "percent", "price"] = "number", language: str = ""
 ) -> str:

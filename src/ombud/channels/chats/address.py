@@ -20,7 +20,7 @@ class Address(Record):
     is_group: bool = False
     """More people than the asker read it."""
     private: str = ""
-    """Reason for which only the person is shown it: a key of `PRIVATE`; empty = everybody is."""
+    """Why only the person is shown it: a `Reason`, or `reply`; empty = everybody is."""
     reference: str = ""
     """What else the platform needs to reach it, as JSON."""
 

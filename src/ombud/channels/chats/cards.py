@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from textwrap import shorten
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from ombud.channels.chats.address import Post
-from ombud.channels.chats.groups import PRIVATE
+from ombud.channels.chats.groups import Reason
 from ombud.channels.openai.wording import address, contact_line
+from ombud.messages import message
 from ombud.types import Answer, Citation, Person
 
 _ROW = re.compile(r"\|.*\|\s*(?:\[\d+\]\s*)*$")
@@ -57,19 +58,24 @@ class Card(NamedTuple):
 def card_of(post: Post, base: str, *, has_desk: bool, knows_people: bool) -> Card:
     """Lay out a message. base: our own address, for links to documents; has_desk: somebody can take
     over; knows_people: people sign in, so links need not describe them."""
-    note = PRIVATE.get(post.address.private, "")
+    private = post.address.private
+    note = message(f"channels.only_you_{private}") if private in get_args(Reason) else ""
     answer = post.answer
     if answer is None:
-        buttons = [Button("take_back", "I no longer need a person")] if post.asks_for_person else []
+        buttons = (
+            [Button("take_back", message("channels.no_person"))] if post.asks_for_person else []
+        )
         return Card(note=note, parts=[post.text], buttons=buttons)
     asker = Person() if knows_people else post.session.asker
     own: list[Button] = []
     if has_desk and not post.session.is_handed_over:
         data = {"answer": answer.id, "reason": answer.offer or "asked", "topic": answer.topic}
-        own.append(Button("person", "Talk to a person", data))
+        own.append(Button("person", message("thread.talk_to_person"), data))
     if answer.id:
-        own.append(Button("rate", "Helpful", {"answer": answer.id, "thumb": 1}))
-        own.append(Button("rate", "Not helpful", {"answer": answer.id, "thumb": -1}))
+        own.append(Button("rate", message("thread.helpful"), {"answer": answer.id, "thumb": 1}))
+        own.append(
+            Button("rate", message("thread.not_helpful"), {"answer": answer.id, "thumb": -1})
+        )
     return Card(
         heading=answer_heading(answer),
         note=note,
@@ -85,16 +91,16 @@ def card_of(post: Post, base: str, *, has_desk: bool, knows_people: bool) -> Car
 def answer_heading(answer: Answer) -> str:
     """Return the heading that the chat page shows for such an answer."""
     if answer.action == "handoff":
-        return "Needs a person"
+        return message("thread.badge_person")
     if answer.action == "clarify":
-        return "Tell me a little more" if answer.suggestions else "Here to help"
+        return message("thread.badge_clarify" if answer.suggestions else "thread.badge_here")
     if answer.outcome == "full":
-        return "Answered"
+        return message("thread.badge_full")
     if answer.outcome == "partial":
-        return "Partly answered"
+        return message("thread.badge_partial")
     if answer.action == "contact":
-        return "Not sure" if answer.claims else "Not in the documents"
-    return "Outside what I cover"
+        return message("thread.badge_not_sure" if answer.claims else "thread.badge_none")
+    return message("thread.badge_outside")
 
 
 def answer_parts(answer: Answer) -> list[str | CardTable]:

@@ -5,21 +5,18 @@ from typing import Literal
 
 from ombud.app import Workspace, callers
 from ombud.errors import OmbudError
+from ombud.messages import message
 from ombud.types import Account, Person
 
 Reason = Literal["reading", "members", "strangers"]
-PRIVATE: dict[str, str] = {
-    "reading": "Only you see this: what everybody in this channel may read does not answer it.",
-    "members": "Only you see this: I could not see who reads this channel.",
-    "strangers": "Only you see this: somebody in this channel has no account here.",
-}
+"""Why an answer is shown to the asker alone."""
 
 
 class Undisclosed(OmbudError):
     """It is not certain who reads a group, so nothing may be read out there."""
 
     def __init__(self, reason: Reason) -> None:
-        super().__init__(PRIVATE[reason])
+        super().__init__(message(f"channels.only_you_{reason}"))
         self.reason = reason
 
 

@@ -16,6 +16,7 @@ from ombud.app import Workspace, callers
 from ombud.channels.chats.address import Address, Platform, Post
 from ombud.errors import Busy, IllegalTransition, NotFound, OmbudError, StoreError, Undelivered
 from ombud.handoff import Pace
+from ombud.messages import format_opening, message, use_language
 from ombud.store import (
     Lease,
     NewsCursor,
@@ -50,16 +51,6 @@ from ombud.types import (
 logger = logging.getLogger(__name__)
 EVERY = 0.5
 """Seconds between two looks at what other processes wrote; this one's is noticed at once."""
-QUEUED = (
-    "You are in the queue. Whoever takes over writes to you here, and sees what was said before."
-)
-TICKET = (
-    "Your request is on its way as a ticket. What you write from now on is added to it, and "
-    "answers come here."
-)
-KEPT = "This could not be delivered yet. It is kept, and sent as soon as possible."
-SORRY = "Something went wrong with that. Please try once more; nothing of it was lost."
-GONE = "Your account here no longer lets you ask. Whoever runs this can help."
 RELAYED_KINDS = {
     what.model_fields["kind"].default
     for what in (
@@ -214,6 +205,7 @@ class Relay:
         session = await asyncio.to_thread(read_session, self._store, identity)
         if not session.address:
             return
+        use_language(session.asker.language)
         events = await asyncio.to_thread(read_events, self._store, identity)
         stands = Session(id=session.id, asker=session.asker)
         for event in events:
@@ -278,7 +270,7 @@ class Relay:
             return None, f"{refused} {refused.hint}".strip()
         except Exception as failed:  # noqa: BLE001 - the employee learns of it, the log says what
             logger.error("A question could not be answered: %s", type(failed).__name__)
-            return None, SORRY
+            return None, message("channels.failed")
         return answer, answer.text
 
 
@@ -309,42 +301,43 @@ def relayed_text(event: Event) -> str:
         case Said(name=name) if event.by in {"advisor", "desk", "system"}:
             return f"{name}: {event.text}" if name else event.text
         case Joined(name=name):
-            return f"{name or 'An advisor'} has joined and reads what you have written."
+            return message("thread.joined", name=name or message("thread.advisor"))
         case Left(name=name):
-            return f"{name or 'The advisor'} has left; somebody else will take over."
+            return message("thread.left", name=name) if name else message("thread.someone_left")
         case Ended(reason=reason):
             return ended_text(event, reason)
         case OutOfHours(opens=opens):
             return closed_text(opens)
         case Unclaimed(minutes=minutes, contact=contact):
-            meanwhile = f" Meanwhile: {contact}" * bool(contact)
-            return f"Nobody has taken over in {minutes} minutes. You stay in the queue.{meanwhile}"
+            return unclaimed_text(minutes, contact)
         case Transferred():
-            return "You are passed on to somebody who can help you better."
+            return message("thread.transferred")
     return ""
 
 
 def delivery_text(what: HandedOver | Delivered) -> str:
     if isinstance(what, Delivered):
-        return KEPT if what.state == "parked" else ""
-    return QUEUED if what.consent is None else TICKET
+        return message("thread.ticket_kept") if what.state == "parked" else ""
+    return message("thread.asked_for_person" if what.consent is None else "thread.ticket_sent")
 
 
 def ended_text(event: Event, reason: str) -> str:
     if event.by == "user":
-        return "You are no longer in the queue. You can ask me again."
+        return message("thread.person_not_needed")
     if event.by == "desk" and reason == LOST:
-        return (
-            "The connection to the person was lost. You can ask for a person again: they will read "
-            "everything that was written here."
-        )
-    return "The conversation with a person has ended. You can ask me again."
+        return message("thread.connection_lost")
+    return message("thread.person_ended")
+
+
+def unclaimed_text(minutes: int, contact: str) -> str:
+    sentences = [message("thread.unclaimed_for", count=minutes)]
+    if contact:
+        sentences.append(message("thread.or_contact", contact=contact))
+    return " ".join(sentences)
 
 
 def closed_text(opens: datetime | None) -> str:
-    if opens is None:
-        return "Nobody is at the desk now. Your message waits for them."
-    return (
-        f"Nobody is at the desk now. They are back on {opens:%A, %d %B, at %H:%M}; your "
-        "message waits for them."
-    )
+    sentences = [message("thread.out_of_hours")]
+    if opens is not None:
+        sentences.append(message("thread.back_on", day=format_opening(opens)))
+    return " ".join([*sentences, message("thread.leave_message")])

@@ -11,24 +11,15 @@ from ombud.app import Workspace, asking, conversing
 from ombud.channels.chats.address import Address, Platform, Post
 from ombud.channels.chats.cards import Card, card_of
 from ombud.channels.chats.groups import Reason, Undisclosed, current_asker, shared_reader
-from ombud.channels.chats.relaying import GONE
 from ombud.channels.openai.shapes import LONGEST_QUESTION
 from ombud.channels.places import AskingPlaces
 from ombud.errors import BadRequest, NotAllowed, NotFound
+from ombud.messages import message
 from ombud.types import Answer, Event, HandoffReason, Person, Question, Session
 
 IDLE = timedelta(hours=4)
 """Silence after which a message begins a new conversation. A direct chat never ends by itself, and
 old messages would be misread as history."""
-HELLO = (
-    "Ask me about the policies of {name}. I answer from its documents, with the passages that "
-    "prove it. Write “new” to begin another subject."
-)
-BEGUN = "What would you like to know?"
-THANKS = "Thank you. Noted."
-DIRECTLY = "I wrote to you directly: what you say to a person concerns nobody else here."
-WORDS_ONLY = "I read words only: write your question, without pictures or files."
-TOO_LONG = f"A question may have at most {LONGEST_QUESTION:,} characters."
 
 
 class Writer(NamedTuple):
@@ -36,6 +27,15 @@ class Writer(NamedTuple):
 
     person: Person
     secret: str
+
+
+class Click(NamedTuple):
+    """A button of one of our cards that somebody chose."""
+
+    kind: str
+    data: Mapping[str, Any]
+    id: str
+    """Of the platform; the same once more is the same click."""
 
 
 class Talks:
@@ -56,12 +56,12 @@ class Talks:
         message_id: of the platform; the same once more is the same message."""
         text = text.strip()
         if not text:
-            raise BadRequest(WORDS_ONLY)
+            raise BadRequest(message("channels.words_only"))
         if len(text) > LONGEST_QUESTION:
-            raise BadRequest(TOO_LONG)
+            raise BadRequest(message("channels.too_long", count=LONGEST_QUESTION))
         if text.casefold() in {"new", "/new"} and not address.is_group:
             await asyncio.to_thread(self._begin_anew, writer, address)
-            return BEGUN
+            return message("chat.hello")
         async with self._storing:
             await asyncio.to_thread(self._store, writer, address, text, message_id)
         return None
@@ -129,7 +129,7 @@ class Talks:
         that does not answer, the conversation becomes private first."""
         asker = await asyncio.to_thread(current_asker, self._workspace, session.asker)
         if asker is None:
-            raise NotAllowed(GONE)
+            raise NotAllowed(message("channels.account_closed"))
         own = asker
         address = Address.of(session)
         fall_back = None
@@ -175,6 +175,19 @@ class Talks:
 
     # Buttons ----------------------------------------------------------------------------------
 
+    async def click(self, writer: Writer, address: Address, click: Click) -> str:
+        """Do what a button of a card says. Returns what to reply at once, if anything."""
+        match click.kind:
+            case "ask":
+                await self.choose(writer, address, click.data, click.id)
+            case "person":
+                return await self.hand_over(writer, address, click.data)
+            case "take_back":
+                await self.take_back(writer, address)
+            case "rate":
+                return await self.rate(writer, click.data)
+        return ""
+
     async def hand_over(self, writer: Writer, address: Address, data: Mapping[str, Any]) -> str:
         """Ask for a person, in the direct chat with the writer. Returns what to reply at once."""
         target = await self._platform.direct(address) if address.is_group else address
@@ -191,7 +204,7 @@ class Talks:
             conversing.hand_over(self._workspace, session.id, handoff_reason(data), topic)
 
         await asyncio.to_thread(ask)
-        return DIRECTLY if address.is_group else ""
+        return message("channels.directly") if address.is_group else ""
 
     def _own_conversation(self, writer: Writer, data: Mapping[str, Any]) -> Session | None:
         """Return the conversation of a button if it is the writer's own and still open."""
@@ -214,14 +227,15 @@ class Talks:
 
         await asyncio.to_thread(end)
 
-    async def rate(self, writer: Writer, data: Mapping[str, Any], comment: str = "") -> str:
-        """Rate an answer. Returns what to reply at once."""
+    async def rate(self, writer: Writer, data: Mapping[str, Any]) -> str:
+        """Rate an answer, with a comment if there is one. Returns what to reply at once."""
         if data.get("thumb") not in (1, -1):
             raise BadRequest("A rating is a thumb up or down.")
+        comment = str(data.get("comment") or "")[:2000]
         rate = partial(conversing.rate, self._workspace, thumb=data["thumb"], comment=comment)
         answer = str(data.get("answer") or "")[:64]
         await asyncio.to_thread(rate, answer_id=answer, secret=writer.secret)
-        return THANKS
+        return message("thread.thanks")
 
 
 def handoff_reason(data: Mapping[str, Any]) -> HandoffReason:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ombud.app import conversing
 from ombud.channels.chats.cards import Button, Card, CardSource, CardTable
+from ombud.messages import format_day, message
 
 Block = dict[str, Any]
 MOST_TEXT = 2900
@@ -71,8 +72,9 @@ def table_text(table: CardTable) -> str:
 def source_text(source: CardSource) -> str:
     title = escape(source.title).replace("|", "¦")
     linked = f"<{source.url}|{title}>" if source.url else title
-    page = f", page {source.page}" if source.page else ""
-    return f"{source.number}. {linked}{page}\n> {escape(source.quote)}"
+    if source.page:
+        linked = message("notices.title_page", title=linked, page=source.page)
+    return f"{source.number}. {linked}\n> {escape(source.quote)}"
 
 
 def section(text: str, *, expand: bool = False) -> Block:
@@ -100,15 +102,15 @@ def comment_view(data: str) -> Block:
         "type": "input",
         "block_id": "comment",
         "optional": True,
-        "label": {"type": "plain_text", "text": "What should be better, or was good?"},
+        "label": {"type": "plain_text", "text": message("channels.comment")},
         "element": {"type": "plain_text_input", "action_id": "comment", "multiline": True},
     }
     return {
         "type": "modal",
         "callback_id": "rate",
         "private_metadata": data,
-        "title": {"type": "plain_text", "text": "Thank you"},
-        "submit": {"type": "plain_text", "text": "Send"},
+        "title": {"type": "plain_text", "text": message("thread.thanks")},
+        "submit": {"type": "plain_text", "text": message("thread.send")},
         "blocks": [comment],
     }
 
@@ -117,13 +119,14 @@ def home_view(hello: str, talks: Sequence[conversing.Listed], base: str) -> Bloc
     """Make the home tab with the person's own conversations, newest first."""
     blocks = [section(escape(hello), expand=True)]
     for talk in talks[:20]:
-        state = "with a person" if talk.session.is_handed_over else "with the assistant"
-        day = f"{talk.at:%d %B %Y} · " if talk.at else ""
+        is_with_person = talk.session.is_handed_over
+        state = message("channels.with_person" if is_with_person else "channels.with_assistant")
+        day = f"{format_day(talk.at.date())} · " if talk.at else ""
         blocks.append(section(f"*{escape(talk.title)}*\n{day}{state}"))
     if not talks:
-        blocks.append(section("You have not asked anything yet."))
+        blocks.append(section(message("channels.no_questions")))
     if base:
-        blocks.append(section(f"<{base}/|Open our own page>"))
+        blocks.append(section(f"<{base}/|{message('channels.open_page')}>"))
     return {"type": "home", "blocks": blocks}
 
 

@@ -21,6 +21,7 @@ from ombud.channels.places import AskingPlaces
 from ombud.channels.slack.blocks import blocks_of, summary
 from ombud.deadlines import retry_after
 from ombud.errors import NotAllowed, OmbudError, Undelivered
+from ombud.messages import message, use_language
 from ombud.proxies import proxy_of
 from ombud.types import Person
 
@@ -40,11 +41,6 @@ UNREACHABLE = {
 }
 """Errors after which nobody can be reached at an address."""
 REFUSED_BLOCKS = {"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long"}
-UNKNOWN = (
-    "I do not know who you are: no account here has the mail address of your Slack profile. "
-    "Whoever runs this can add one."
-)
-NO_MAIL = "Slack does not say which mail address is yours, so I cannot tell which rules apply."
 
 
 class Member(NamedTuple):
@@ -85,15 +81,16 @@ class SlackChat:
         """Identify a person. Raises NotAllowed for one without an account, Undelivered if Slack
         does not say who they are."""
         member = await self._member(user, team)
+        use_language(member.language)
         if self.workspace.settings.identity.kind == "none":
             person = Person(id=f"slack:{user}", language=member.language)
             return Writer(person, f"slack:{user}")
         if not member.mail or not member.is_ours:
-            raise NotAllowed(NO_MAIL)
+            raise NotAllowed(message("channels.no_mail"))
         account = await asyncio.to_thread(callers.account_of_mail, self.workspace, member.mail)
         person_here = reader_of(account)
         if account is None or person_here is None:
-            raise NotAllowed(UNKNOWN)
+            raise NotAllowed(message("channels.unknown_account"))
         person = person_here.model_copy(update={"language": member.language})
         return Writer(person, f"account:{account.id}")
 
@@ -194,8 +191,8 @@ class SlackChat:
             page = await self.call(
                 method, **arguments, include_all_metadata="true", limit="200", cursor=cursor
             )
-            for message in page["messages"]:
-                payload = message.get("metadata", {}).get("event_payload", {})
+            for posted in page["messages"]:
+                payload = posted.get("metadata", {}).get("event_payload", {})
                 if payload.get("key") == key:
                     return True
             cursor = next_cursor(page)

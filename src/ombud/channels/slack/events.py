@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from ombud.app import conversing
 from ombud.channels.chats.address import Address
-from ombud.channels.chats.talking import HELLO
+from ombud.channels.chats.talking import Click
 from ombud.channels.slack.blocks import comment_view, home_view, plain_text
 from ombud.channels.slack.connecting import SlackChat
 from ombud.errors import OmbudError, StoreError, Undelivered
+from ombud.messages import message
 
 Payload = Mapping[str, Any]
 
@@ -92,10 +93,10 @@ class SlackEvents:
 
     async def _take_home(self, happened: Occurrence) -> None:
         settings = self._chat.workspace.settings
-        hello = HELLO.format(name=settings.general.name or "your organisation")
         talks: list[conversing.Listed] = []
         try:
             writer = await self._chat.writer(happened.user, happened.team)
+            hello = message("channels.hello", name=settings.general.name)
             workspace = self._chat.workspace
             talks = await asyncio.to_thread(conversing.listed, workspace, writer.secret)
         except Undelivered:
@@ -114,19 +115,15 @@ class SlackEvents:
         data = parsed(value)
         writer = await self._chat.writer(happened.user, happened.team)
         address = address_of_button(happened)
-        talks, reply = self._chat.talks, ""
-        if kind == "ask":
-            at = f"{happened.payload['container'].get('message_ts')}/{action.get('action_ts')}"
-            await talks.choose(writer, address, data, at)
-        elif kind == "person":
-            reply = await talks.hand_over(writer, in_thread(address, happened), data)
-        elif kind == "take_back":
-            await talks.take_back(writer, address)
-        elif kind == "rate":
-            await talks.rate(writer, data)
+        if kind == "person":
+            address = in_thread(address, happened)
+        container = happened.payload.get("container") or {}
+        at = f"{container.get('message_ts')}/{action.get('action_ts')}"
+        reply = await self._chat.talks.click(writer, address, Click(kind, data, at))
+        if kind == "rate":  # the window thanks
             trigger = happened.payload.get("trigger_id")
             await self._chat.call("views.open", trigger_id=trigger, view=comment_view(value))
-        if reply:
+        elif reply:
             await self._reply(happened, reply)
 
     async def _take_comment(self, happened: Occurrence) -> None:
@@ -134,7 +131,8 @@ class SlackEvents:
         fields = view.get("state", {}).get("values", {}).get("comment", {})
         comment = str(fields.get("comment", {}).get("value") or "")
         writer = await self._chat.writer(happened.user, happened.team)
-        await self._chat.talks.rate(writer, parsed(str(view.get("private_metadata"))), comment)
+        data = parsed(str(view.get("private_metadata"))) | {"comment": comment}
+        await self._chat.talks.rate(writer, data)
 
     async def _reply(self, happened: Occurrence, text: str) -> None:
         """Reply at once: in a direct chat as a message, in a channel for the person alone."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ombud.channels.chats.cards import Button, Card, CardSource, CardTable
+from ombud.messages import message
 
 Element = dict[str, Any]
 SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
@@ -23,7 +24,7 @@ def adaptive_card(card: Card) -> Element:
     actions: list[Element] = []
     if card.sources:
         body.append(source_list(card.sources))
-        title = f"Sources ({len(card.sources)})"
+        title = message("channels.sources", count=len(card.sources))
         actions.append(
             {"type": "Action.ToggleVisibility", "title": title, "targetElements": [SOURCES]}
         )
@@ -32,7 +33,9 @@ def adaptive_card(card: Card) -> Element:
     thumbs = [execute_button(one) for one in card.buttons if one.kind == "rate"]
     actions += [execute_button(one) for one in card.buttons if one.kind != "rate"]
     if thumbs:
-        actions.append({"type": "Action.ShowCard", "title": "Rate", "card": rating(thumbs)})
+        actions.append(
+            {"type": "Action.ShowCard", "title": message("channels.rate"), "card": rating(thumbs)}
+        )
     return {
         "$schema": SCHEMA,
         "type": "AdaptiveCard",
@@ -58,7 +61,7 @@ def rating(thumbs: Sequence[Element]) -> Element:
         "type": "Input.Text",
         "id": "comment",
         "isMultiline": True,
-        "placeholder": "What should be better, or was good?",
+        "placeholder": message("channels.comment"),
     }
     return {"type": "AdaptiveCard", "body": [comment], "actions": list(thumbs)}
 
@@ -93,11 +96,13 @@ def table(part: CardTable) -> Element:
 def source_list(sources: Sequence[CardSource]) -> Element:
     items: list[Element] = []
     for source in sources:
-        page = f", page {source.page}" if source.page else ""
-        title = f"{source.number}. {source.title.translate(MARKUP)}{page}"
-        items.append(text_block(title, weight="Bolder"))
+        title = source.title.translate(MARKUP)
+        if source.page:
+            title = message("notices.title_page", title=title, page=source.page)
+        items.append(text_block(f"{source.number}. {title}", weight="Bolder"))
         items.append(text_block(source.quote.translate(MARKUP), isSubtle=True))
         if source.url:
-            opened = {"type": "Action.OpenUrl", "title": "Open document", "url": source.url}
+            title = message("thread.open_document")
+            opened = {"type": "Action.OpenUrl", "title": title, "url": source.url}
             items.append({"type": "ActionSet", "actions": [opened]})
     return {"type": "Container", "id": SOURCES, "isVisible": False, "items": items}

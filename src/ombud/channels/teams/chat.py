@@ -39,6 +39,11 @@ the bot."""
 WRITE_TO_ME = "I can answer this only in a chat of our own. Write to me there."
 
 
+def language_of(activity: Activity) -> str:
+    """Return the language of the Teams client that somebody uses, such as `de`."""
+    return (activity.locale or "en").partition("-")[0].lower()
+
+
 class TeamsChat:
     """Teams, reached by the connector of the Bot Framework."""
 
@@ -54,7 +59,7 @@ class TeamsChat:
 
     async def writer(self, activity: Activity) -> Writer | None:
         """Identify the writer; None if unknown. Only Teams itself is trusted to name them."""
-        language = (activity.locale or "en").partition("-")[0].lower()
+        language = language_of(activity)
         sender = activity.from_property
         if self.workspace.settings.identity.kind == "none":
             person = Person(id=f"teams:{sender.id}", language=language)

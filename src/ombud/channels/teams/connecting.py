@@ -29,11 +29,12 @@ from microsoft_agents.hosting.fastapi import CloudAdapter, jwt_authorization_dec
 from pydantic import ValidationError
 
 from ombud.app import Workspace
-from ombud.channels.chats.relaying import SORRY, Relay
+from ombud.channels.chats.relaying import Relay
 from ombud.channels.places import AskingPlaces
 from ombud.channels.teams.chat import TeamsChat
 from ombud.channels.teams.talking import TeamsAgent
 from ombud.errors import SetupError
+from ombud.messages import message
 from ombud.settings import TeamsSettings
 
 logger = logging.getLogger(__name__)
@@ -148,7 +149,7 @@ async def apologise(context: TurnContext, error: Exception) -> None:
     logger.error("A message from Teams could not be answered: %s", type(error).__name__)
     if isinstance(error, ClientError):  # they cannot be reached
         return
-    await context.send_activity(SORRY)
+    await context.send_activity(message("channels.failed"))
 
 
 def refuse(status: int, problem: str) -> Response:

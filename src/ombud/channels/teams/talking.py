@@ -5,12 +5,12 @@ from typing import Any
 from microsoft_agents.activity import Activity, ActivityTypes
 from microsoft_agents.hosting.core import Agent, TurnContext
 
-from ombud.channels.chats.talking import HELLO, Writer
+from ombud.channels.chats.talking import Click, Writer
 from ombud.channels.teams.cards import notice_card
-from ombud.channels.teams.chat import TeamsChat, address_of, card_activity
+from ombud.channels.teams.chat import TeamsChat, address_of, card_activity, language_of
 from ombud.errors import OmbudError, StoreError
+from ombud.messages import message, use_language
 
-SIGN_IN = "I do not know yet which rules apply to you. Sign in once, then write to me again."
 ACTION = "adaptiveCard/action"
 MESSAGE = "application/vnd.microsoft.activity.message"
 ERROR = "application/vnd.microsoft.error"
@@ -24,10 +24,12 @@ class TeamsAgent(Agent):
 
     async def on_turn(self, context: TurnContext) -> None:
         activity = context.activity
+        use_language(language_of(activity))
         if activity.type == ActivityTypes.conversation_update:
             if somebody_joined(activity):
-                name = self._chat.workspace.settings.general.name or "your organisation"
-                await context.send_activity(card_activity(notice_card(HELLO.format(name=name))))
+                name = self._chat.workspace.settings.general.name
+                hello = message("channels.hello", name=name)
+                await context.send_activity(card_activity(notice_card(hello)))
         elif activity.type == ActivityTypes.message:
             await self._receive(context)
         elif activity.type == ActivityTypes.invoke:
@@ -39,12 +41,13 @@ class TeamsAgent(Agent):
         writer = await self._chat.writer(activity)
         if writer is None:
             url = self._chat.workspace.settings.server.public_url
-            card = notice_card(SIGN_IN, ("Sign in", f"{url}/login"))
+            link = (message("page.sign_in"), f"{url}/login")
+            card = notice_card(message("channels.sign_in_first"), link)
             await context.send_activity(card_activity(card))
             return
         try:
             if isinstance(activity.value, dict):  # a button of a card before Action.Execute
-                reply = await self._click(activity, writer, activity.value)
+                reply: str | None = await self._click(activity, writer, activity.value)
             else:
                 text = activity.remove_recipient_mention() or activity.text or ""
                 reply = await self._chat.talks.receive(
@@ -64,15 +67,15 @@ class TeamsAgent(Agent):
         action = value.get("action")
         status, kind, text = 200, MESSAGE, ""
         if activity.name != ACTION or not isinstance(action, dict):
-            status, kind, text = 400, ERROR, "This is no button of ours."
+            status, kind, text = 400, ERROR, message("channels.wrong_button")
         else:
             data = action.get("data")
             clicked = (data if isinstance(data, dict) else {}) | {"ombud": action.get("verb")}
             try:
                 writer = await self._chat.writer(activity)
-                text = SIGN_IN
+                text = message("channels.sign_in_first")
                 if writer is not None:
-                    text = await self._click(activity, writer, clicked) or ""
+                    text = await self._click(activity, writer, clicked)
             except StoreError:
                 raise
             except OmbudError as refused:
@@ -82,19 +85,9 @@ class TeamsAgent(Agent):
         reply = {"status": 200, "body": body}
         await context.send_activity(Activity(type=ActivityTypes.invoke_response, value=reply))
 
-    async def _click(self, activity: Activity, writer: Writer, data: dict[str, Any]) -> str | None:
-        talks, address = self._chat.talks, address_of(activity)
-        match data.get("ombud"):
-            case "ask":
-                await talks.choose(writer, address, data, str(activity.id))
-            case "person":
-                return await talks.hand_over(writer, address, data)
-            case "take_back":
-                await talks.take_back(writer, address)
-            case "rate":
-                comment = str(data.get("comment") or "")
-                return await talks.rate(writer, data, comment[:2000])
-        return None
+    async def _click(self, activity: Activity, writer: Writer, data: dict[str, Any]) -> str:
+        click = Click(str(data.get("ombud") or ""), data, str(activity.id))
+        return await self._chat.talks.click(writer, address_of(activity), click)
 
 
 def somebody_joined(activity: Activity) -> bool:
