@@ -84,7 +84,7 @@ experiments: .venv/test
 router: .venv/test
 	@$(BIN)/python -m research.training.router --out src/ombud/retrieve/router/weights.json
 	@$(BIN)/python -m research.training.router --variant combined --out src/ombud/retrieve/router/weights-minilm.json \
-		--held-out tests/data/router-apart.jsonl --held-out tests/data/router-counter.jsonl --report docs/results/router.md
+		--held-out tests/data/router-apart.jsonl --held-out tests/data/router-counter.jsonl --report research/results/router.md
 
 triage: .venv/test
 	@$(BIN)/python -m research.training.triage

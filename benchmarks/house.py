@@ -51,7 +51,7 @@ class Counts:
     places: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def as_record(self) -> dict[str, float]:
-        """The figures of docs/results/house.md."""
+        """The figures of research/results/house.md."""
         body_lines = max(self.body_lines, 1)
         record = {
             "lines": self.lines,

@@ -40,7 +40,11 @@ from ombud.web.api import router
 from ombud.web.live import advisor, employee
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md"))
+PAGES = [
+    page
+    for pattern in ("*.md", "docs/**/*.md", "research/results/**/*.md")
+    for page in sorted(ROOT.glob(pattern))
+]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -3,7 +3,7 @@
 The sets in tests/data/asked were written by people who had seen titles of pages only, and labelled
 by reading (tests/data/asked/README.md). Asked over the sample and three public handbooks (those are
 left out where they do not lie beside the repository). Conversations are played: the assistant's own
-answers are the history. Prints a table, and with --write docs/results/asked.md; with --answers each
+answers are the history. Prints a table, and with --write research/results/asked.md; with --answers each
 answer as a JSON line, to be read. Run: make asked"""
 
 import argparse
@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join((*CASES, "turns")))
     parser.add_argument("--corpora", default="")
     parser.add_argument("--answers", type=Path, help="a file for the answers, one JSON line each")
-    parser.add_argument("--write", action="store_true", help="write docs/results/asked.md")
+    parser.add_argument("--write", action="store_true", help="write research/results/asked.md")
     chosen = parser.parse_args()
     workspaces = open_workspaces(chosen.corpora.split(",") if chosen.corpora else None)
     lines = [f"## Measured on {chosen.split}, {commit()}", ""]
@@ -129,7 +129,7 @@ def main() -> None:
     if chosen.answers:
         keep_answers(chosen.answers, asked, turns)
     if chosen.write:
-        target = ROOT / "docs/results/asked.md"
+        target = ROOT / "research/results/asked.md"
         header = Path(__file__).with_name("asked_header.md").read_text(encoding="utf-8")
         target.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
 

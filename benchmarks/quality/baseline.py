@@ -3,7 +3,7 @@ handbooks.
 
 Sweeps plan.mode and plan.k with the lab over the sample's cases and over the cases in tests/data,
 whose pages are the public handbooks that lie in ../shared beside the repository (their part is left
-out where they are not there), and writes docs/results/baseline.md. Dev and test stand apart; the
+out where they are not there), and writes research/results/baseline.md. Dev and test stand apart; the
 sealed split is not touched. Stopped in the middle, it goes on. Run: make baseline"""
 
 import asyncio
@@ -77,7 +77,7 @@ def main() -> None:
         lines += _corpus("Real handbooks (US, UK, global)", handbooks(), own_cases())
     else:
         say(f"no handbooks in {SHARED}: their part is left out")
-    target = ROOT / "docs/results/baseline.md"
+    target = ROOT / "research/results/baseline.md"
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(target.read_text(encoding="utf-8"))
 

@@ -16,7 +16,7 @@ dependency of ours and live in environments of their own:
 
 Licences, none of which is shipped: LlamaIndex, bm25s, onnxruntime, DuckDB MIT; tokenizers
 Apache-2.0; RAGLite MPL-2.0. kotaemon is not on the package index. Prints the tables; with --write
-writes docs/results/beside.md. Indexing takes some ten minutes, with --keep FOLDER once only.
+writes research/results/beside.md. Indexing takes some ten minutes, with --keep FOLDER once only.
 Run: make beside, or python benchmarks/quality/beside.py [--llama /tmp/beside-llama]
 [--raglite /tmp/raglite] [--keep FOLDER] [--answers FILE] [--first N] [--write]"""
 
@@ -127,7 +127,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="where indexes are, or stay")
     parser.add_argument("--answers", type=Path, help="what was shown, one JSON a line")
     parser.add_argument("--first", type=int, help="so many questions of each group alone")
-    parser.add_argument("--write", action="store_true", help="write docs/results/beside.md")
+    parser.add_argument("--write", action="store_true", help="write research/results/beside.md")
     chosen = parser.parse_args()
     pythons = {"ombud": Path(sys.executable), "llama": chosen.llama, "raglite": chosen.raglite}
     pythons = {
@@ -143,7 +143,7 @@ def main() -> None:
     lines = [header("beside"), *report(measured)]
     print("\n".join(lines))
     if chosen.write:
-        target = ROOT / "docs/results/beside.md"
+        target = ROOT / "research/results/beside.md"
         target.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 """Does the proof let faithful claims pass and stop wrong ones, kind by kind?
 
 Reads tests/data/proof, paraphrases and wrong claims over the sample handbook written by hand.
-Writes docs/results/claims.md. Run: python benchmarks/quality/claims.py, with --dev to see the
+Writes research/results/claims.md. Run: python benchmarks/quality/claims.py, with --dev to see the
 figures of the dev sets and what fails there, and write nothing."""
 
 import json
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> None:
         f"Cost, processor time of a claim beside passages that were read before, median: "
         f"{spent:.1f} ms.",
     ]
-    target = ROOT / "docs/results/claims.md"
+    target = ROOT / "research/results/claims.md"
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(target.read_text(encoding="utf-8"))
 

@@ -40,7 +40,7 @@ class Task(NamedTuple):
 
 
 def report() -> str:
-    """The Markdown of docs/results/retrieval-mtrag.md; empty where the tasks are not at hand."""
+    """The Markdown of research/results/retrieval-mtrag.md; empty where the tasks are not at hand."""
     if not all([needs(UNANSWERED), needs(QUERIES), needs(JUDGED)]):
         return ""
     new, old = list(_new_tasks()), list(_old_tasks())

@@ -3,7 +3,7 @@
 `--give FOLDER` writes what the model is told, one file a question, for whoever writes what it says
 apart; without it the drafts of tests/data/recorded are composed, with `--recording again` those of
 the second time, whose understanding and repairs are recorded as well. Writes
-docs/results/drafts.md."""
+research/results/drafts.md."""
 
 import argparse
 import asyncio
@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--give", type=Path)
     parser.add_argument("--role", choices=STAND_INS, default="compose", help="with --give")
     parser.add_argument("--answers", type=Path, help="what was shown, one JSON a line")
-    parser.add_argument("--write", action="store_true", help="write docs/results/drafts.md")
+    parser.add_argument("--write", action="store_true", help="write research/results/drafts.md")
     chosen = parser.parse_args()
     if chosen.give:
         give(chosen.give, chosen.recording, chosen.role)
@@ -122,7 +122,7 @@ def main() -> None:
     print("\n".join(lines))
     if chosen.write:
         head = Path(__file__).with_name("drafts_header.md").read_text(encoding="utf-8").rstrip()
-        target = ROOT / "docs/results/drafts.md"
+        target = ROOT / "research/results/drafts.md"
         target.write_text("\n".join([head, "", *lines]) + "\n", encoding="utf-8")
 
 

@@ -2,7 +2,7 @@
 
 The verdicts of tests/data/recorded/judge-verdicts.jsonl were given apart: each answer alone, in a
 random order, by a reader who knew question, reference and rubric (judge-rubric.md) and neither the
-labels nor which answers belong together. `--write` writes docs/results/judging.md."""
+labels nor which answers belong together. `--write` writes research/results/judging.md."""
 
 import argparse
 import json
@@ -43,7 +43,7 @@ def main() -> None:
     text = report()
     print(text)
     if given.write:
-        (ROOT / "docs/results/judging.md").write_text(text, encoding="utf-8")
+        (ROOT / "research/results/judging.md").write_text(text, encoding="utf-8")
 
 
 def report() -> str:

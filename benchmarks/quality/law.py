@@ -44,7 +44,7 @@ CHUNKERS = ("structure", "sentence", "semantic")
 
 
 def report() -> str:
-    """The Markdown of docs/results/retrieval-ll144.md; empty where the law is not at hand."""
+    """The Markdown of research/results/retrieval-ll144.md; empty where the law is not at hand."""
     if not needs(LAW):
         return ""
     workspace = open_corpus("ll144", TOML)

@@ -31,7 +31,7 @@ class Corpus(NamedTuple):
 
 
 def report() -> str:
-    """The Markdown of docs/results/retrieval-xquad.md; empty where the questions are not at
+    """The Markdown of research/results/retrieval-xquad.md; empty where the questions are not at
     hand."""
     if not needs(FOLDER):
         return ""

@@ -10,7 +10,7 @@ instead.
 * Speed: pages a second of two parser processes, over the same 40 documents; of other formats the
   processor time of a document, over those that lie in ../shared and the sample's handbook.
 
-Writes docs/results/parsing.md. The peers are measured where they can be imported; they are no
+Writes research/results/parsing.md. The peers are measured where they can be imported; they are no
 dependency of ours:
     python3 -m venv /tmp/peers && /tmp/peers/bin/pip install 'markitdown[pdf,docx]'
 Run: python benchmarks/quality/parsing.py [/tmp/peers]
@@ -99,7 +99,7 @@ def main() -> None:
     lines += ["", "## Headings", "", *_headings()]
     lines += ["", "## Speed", "", *_speed(list(wanted))]
     lines += ["", "Skipped, for their PDF is not here: " + (", ".join(lone) or "none") + "."]
-    target = ROOT / "docs/results/parsing.md"
+    target = ROOT / "research/results/parsing.md"
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(target.read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ raglite_child.py:
 
 Rows: ombud with its defaults; RAGLite's search over our chunks with our vectors; RAGLite with its
 own chunks. All see only what the asker may see; none has a reranker or a chat model. Prints dev;
-`--split test` measures test as well and writes docs/results/retrieval-peers.md. The first run
+`--split test` measures test as well and writes research/results/retrieval-peers.md. The first run
 indexes for some minutes.
 Run: make peers, or python benchmarks/quality/peers.py [--raglite /tmp/raglite] [--split dev|test]
 [--sizes 2048 1024]"""
@@ -79,7 +79,7 @@ def main() -> None:
             ]
     written = "\n".join(lines) + "\n"
     if given.split == "test":
-        (ROOT / "docs/results/retrieval-peers.md").write_text(written, encoding="utf-8")
+        (ROOT / "research/results/retrieval-peers.md").write_text(written, encoding="utf-8")
     print(written)
 
 

@@ -1,7 +1,7 @@
 """Is the right passage found, on public material other than handbooks: a law, an encyclopaedia,
 conversations?
 
-Three parts, each written to docs/results/retrieval-NAME.md; a part whose material does not lie
+Three parts, each written to research/results/retrieval-NAME.md; a part whose material does not lie
 beside the repository is left out. Indexes and runs are kept in .bench/, so that a stopped
 measurement goes on.
 Run: make retrieval, or python benchmarks/quality/retrieval.py [ll144] [xquad] [mtrag]
@@ -26,7 +26,7 @@ def main() -> None:
     for name in sys.argv[1:] or PARTS:
         written = PARTS[name]()
         if written:
-            (ROOT / f"docs/results/retrieval-{name}.md").write_text(written, encoding="utf-8")
+            (ROOT / f"research/results/retrieval-{name}.md").write_text(written, encoding="utf-8")
             print(written)
 
 

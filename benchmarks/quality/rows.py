@@ -3,7 +3,7 @@
 Tables in PDF, Word, Excel and HTML, of 20 to 500 rows, with ten questions each: twenty to build with
 (dev) and ten others with wordings of their own (test). They lie beside the sample's handbook and
 pages that name the same keys.
-Writes docs/results/rows.md. Run: make rows, or python benchmarks/quality/rows.py [dev] [test]
+Writes research/results/rows.md. Run: make rows, or python benchmarks/quality/rows.py [dev] [test]
 --misses names the questions whose row is not in the first hit."""
 
 import asyncio
@@ -57,7 +57,7 @@ def main() -> None:
                     say(f"{rank or '-'}  {question.file}: {question.text}")
     report = "\n".join(_report(results)) + "\n"
     if not splits:
-        (ROOT / "docs/results/rows.md").write_text(report, encoding="utf-8")
+        (ROOT / "research/results/rows.md").write_text(report, encoding="utf-8")
     print(report)
 
 

@@ -4,7 +4,7 @@ handbooks.
 strategy without a model, mode, weighting, fusion and weights, late interaction, chunker and size,
 several vectors, headings, tables; and, with texts that a strong model would have written (recorded
 apart, see tests/data/recorded), the model's strategies. Settings are chosen on dev; the same cells
-are then reported on test. Writes docs/results/retrieval.md. Stopped in the middle, it goes on. Run:
+are then reported on test. Writes research/results/retrieval.md. Stopped in the middle, it goes on. Run:
 make studies [STUDIES="strategy fusion"]"""
 
 import platform
@@ -39,7 +39,7 @@ METRICS = "page_recall@5,quote_recall@5,quote_recall@1000w,mrr,latency"
 COLUMNS = ("page_recall@5", "quote_recall@5", "quote_recall@1000w", "mrr")
 BY_TYPE = "quote_recall@1000w"
 RECORDED = ROOT / "tests/data/recorded"
-TARGET = ROOT / "docs/results/retrieval.md"
+TARGET = ROOT / "research/results/retrieval.md"
 
 
 class Study(NamedTuple):

@@ -1,6 +1,6 @@
 """Does the verifier catch a claim with one thing changed, and leave faithful ones alone?
 
-Reads tests/data and the sample's cases and handbook. Writes docs/results/verifier.md. Run:
+Reads tests/data and the sample's cases and handbook. Writes research/results/verifier.md. Run:
 python benchmarks/quality/verifier.py, with --dev to see the figures of the dev halves and what
 fails there, and write nothing."""
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
         lines += [*summary(title, halves), ""]
         lines += [*strangers(title, _half(claims, "test")), ""]
     lines += spent
-    target = ROOT / "docs/results/verifier.md"
+    target = ROOT / "research/results/verifier.md"
     target.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
     print(target.read_text(encoding="utf-8"))
 

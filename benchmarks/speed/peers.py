@@ -19,7 +19,7 @@ live in environments of their own (RAGLite's keeps numpy below 2):
 Licences, none of which is shipped: llama-index-*, langchain-*, faiss-cpu, bm25s, DuckDB MIT;
 haystack-ai, chromadb, lancedb, rank-bm25 Apache-2.0; RAGLite MPL-2.0. What is not there is left out; without
 the first nothing is measured. The corpora are those of `corpus.py`. Writes
-docs/results/speed-peers.md, each size its section, but not with --quick.
+research/results/speed-peers.md, each size its section, but not with --quick.
 Run: python peers.py [--peers /tmp/peerspeed] [--raglite /tmp/raglite] [--sizes 1000 20000 100000]
 [--quick] """
 
@@ -449,7 +449,7 @@ def _section(
 
 def _write_page(size: int, section: str) -> None:
     """The page with this section in the place of the size's former one."""
-    page = ROOT / "docs/results/speed-peers.md"
+    page = ROOT / "research/results/speed-peers.md"
     former = page.read_text(encoding="utf-8").split("\n## ")[1:] if page.is_file() else []
     sections = {int(text.partition(" ")[0].replace(",", "")): text for text in former} | {
         size: section

@@ -2,7 +2,7 @@
 
 Runs `python -m research.studies` on the sample and on a public handbook, and, with search texts
 that a strong model wrote apart (tests/data/recorded), the search of three of them on the handbooks
-together. Writes docs/results/studies. The handbooks' part is left out where they do not lie beside
+together. Writes research/results/studies. The handbooks' part is left out where they do not lie beside
 the repository. A study that was stopped goes on. Run: make experiments [EXPERIMENTS="hypa eva"]"""
 
 import shutil
@@ -37,7 +37,7 @@ HANDBOOK = "gsa-tts-us"
 SETS = ("plain", "terse", "typos", "own", "near")
 ASKED = ROOT / "tests/data/asked"
 RECORDED = ROOT / "tests/data/recorded"
-REPORTS = ROOT / "docs/results/studies"
+REPORTS = ROOT / "research/results/studies"
 CORPORA = ("sample", HANDBOOK, "recorded")
 CELLS = 7
 """Of a line of a report's table of claims."""

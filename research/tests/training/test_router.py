@@ -42,7 +42,7 @@ HELD = {
 }
 
 
-REPORT = ROOT / "docs/results/router.md"
+REPORT = ROOT / "research/results/router.md"
 
 
 QUESTIONS = read_labelled_questions()

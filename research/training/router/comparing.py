@@ -148,7 +148,7 @@ def compare_routers(
 
 
 def router_report(compared: RouterComparison, command: str) -> str:
-    """The report: docs/results/router.md is made of it."""
+    """The report: research/results/router.md is made of it."""
     variants = list(dict.fromkeys(result.variant for result in compared.results))
     return render_report(
         REPORT,

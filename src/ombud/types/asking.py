@@ -149,7 +149,7 @@ class Plan(Record):
         default="always",
         description="When the small reader reads the likeliest passages, where no chat model "
         "decides: always, where it is unsure whether they answer, or never; of many questions at "
-        "once it reads for few. docs/results/reader.md says what it gains.",
+        "once it reads for few. research/results/reader.md says what it gains.",
     )
     reranker: str = Field(default="none", description="What reorders the fused pool.")
     preset: Preset = Field(

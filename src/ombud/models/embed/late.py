@@ -2,7 +2,7 @@
 them.
 
 Khattab, Zaharia, ColBERT, SIGIR 2020. MiniLM was trained on whole texts, but its tokens know their
-company well enough to put passages in order (docs/results/retrieval.md)."""
+company well enough to put passages in order (research/results/retrieval.md)."""
 
 import re
 from collections.abc import Sequence
