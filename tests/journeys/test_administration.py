@@ -25,6 +25,7 @@ TABS = (
     "admin.tab_drafts",
     "admin.tab_prompts",
     "admin.tab_flags",
+    "admin.tab_desk",
     "admin.tab_people",
     "admin.tab_groups",
     "admin.tab_audit",

@@ -46,6 +46,7 @@ NAMES = (
     "/admin/people",
     "/admin/groups",
     "/admin/audit",
+    "/admin/desk",
     "/lab",
     "/lab/cases",
     "/lab/case",

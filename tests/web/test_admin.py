@@ -1,11 +1,14 @@
 """The pages of those who look after it, driven as their forms do."""
 
 import base64
+import csv
 import hashlib
 import html
+import io
 import json
 import re
 import tomllib
+import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,12 +17,21 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from ombud.app import Workspace, library, overview, people, sync_progress
+from ombud.app import (
+    Workspace,
+    advising,
+    conversing,
+    library,
+    overview,
+    people,
+    sync_progress,
+)
 from ombud.cli.verbs import app
 from ombud.lab import read_cases
 from ombud.messages import message
 from ombud.prompts import load
 from ombud.store import verify_chain
+from ombud.types import Person
 from ombud.web.layout import ticked
 from web.running import LEAVE_GB, make_workspace, running
 
@@ -33,6 +45,7 @@ PAGES = (
     "/people",
     "/groups",
     "/audit",
+    "/desk",
 )
 
 
@@ -518,3 +531,45 @@ def check_rating(client: httpx.Client, workspace: Workspace, ids: list[str]) -> 
     assert client.get("/lab/annotate/none").status_code == 404
     (sheet,) = (workspace.home / ".ombud/annotations").glob("*/sheet.demo.csv")
     assert len(sheet.read_text().splitlines()) == 3
+
+
+def test_the_desk_report_shows_figures_with_enough_people_behind_them(
+    workspace: Workspace, client: httpx.Client
+) -> None:
+    for number in range(workspace.settings.audit.group_size):
+        country = "GB" if number else "DE"
+        talk = conversing.begin(workspace, Person(country=country), f"secret {number}")
+        conversing.hand_over(workspace, talk, "asked", "=pay" if number else "leave")
+        advising.claim(workspace, talk, advising.EVERYBODY)
+        advising.reply(workspace, talk, advising.EVERYBODY, "Good morning", str(uuid.uuid4()))
+        advising.end(workspace, talk, advising.EVERYBODY, reason="solved", note="")
+        if number == 1:
+            before = rows_of(client)["all", ""]
+        conversing.rate_person(workspace, talk, 4 if number else 2, "no word of this")
+    after = rows_of(client)
+    everybody = after["all", ""]
+    assert before["wait"] == before["rating"] == ""
+    assert int(everybody["handed_over"]) == int(everybody["taken"]) == 5
+    assert (everybody["ratings"], float(everybody["rating"])) == ("5", 3.6)
+    times = [float(everybody[name]) for name in ("wait", "first_response", "resolution")]
+    assert times == sorted(times)
+    assert all(group not in {"topic", "country"} for group, _ in after)
+    page = client.get("/admin/desk").text
+    assert message("admin.desk_rating_of", number="3.6", count=5) in page
+    talk = conversing.begin(workspace, Person(country="GB"), "one more")
+    conversing.hand_over(workspace, talk, "asked", "=pay")
+    later = rows_of(client)
+    assert {name for name in later if name[0] in {"topic", "country"}} == {
+        ("topic", "'=pay"),
+        ("country", "GB"),
+    }
+    assert later["country", "GB"]["rating"] == ""
+    conversing.take_back(workspace, talk)
+
+
+def rows_of(client: httpx.Client) -> dict[tuple[str, str], dict[str, str]]:
+    """(group, label) -> row of the desk report's CSV."""
+    found = client.get("/admin/desk.csv")
+    assert found.headers["content-type"].startswith("text/csv")
+    assert "no word of this" not in found.text
+    return {(row["group"], row["label"]): row for row in csv.DictReader(io.StringIO(found.text))}

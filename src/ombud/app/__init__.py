@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
-    from ombud.app.handoff import advising, caring, conversing, replies, sharing
+    from ombud.app.handoff import advising, caring, conversing, replies, reporting, sharing
     from ombud.app.handoff.exporting import markdown_of
     from ombud.app.identity import callers, people, provider, provisioning, sessions, signing_in
     from ombud.app.publishing.checking import DraftCheck, check_drafts
@@ -112,7 +112,7 @@ __getattr__ = imported_later(
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "backups.restoring": ["restore_backup"],
         "backups.writing": ["write_backup"],
-        "handoff": ["advising", "caring", "conversing", "replies", "sharing"],
+        "handoff": ["advising", "caring", "conversing", "replies", "reporting", "sharing"],
         "handoff.exporting": ["markdown_of"],
         "identity": ["callers", "people", "provider", "provisioning", "sessions", "signing_in"],
         "graph": ["graph_around", "graph_stats"],

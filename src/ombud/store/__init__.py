@@ -95,6 +95,7 @@ from ombud.store.events.delivery import (
     tickets_due,
 )
 from ombud.store.events.ended import EndedHandoff, ended_handoffs
+from ombud.store.events.handled import HandoffTimes, list_handoff_times
 from ombud.store.events.log import (
     LONGEST_MESSAGE,
     Appended,

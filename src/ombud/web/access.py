@@ -164,6 +164,8 @@ ACCESS: Mapping[str, Rights] = {
     "POST /admin/groups/remove": ADMIN,
     "POST /admin/tokens": ADMIN,
     "POST /admin/tokens/{identity}/revoke": ADMIN,
+    "GET /admin/desk": POLICY | ADMIN,
+    "GET /admin/desk.csv": POLICY | ADMIN,
     "GET /admin/audit": POLICY | ADMIN,
     "POST /admin/audit": POLICY | ADMIN,
     "GET /openapi.json": ANY,

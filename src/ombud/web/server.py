@@ -31,7 +31,7 @@ from ombud.channels import (
 from ombud.errors import SetupError
 from ombud.web import api, doorway, pages
 from ombud.web.access import AccessControl, owner_of
-from ombud.web.admin import content, directory, grouping, tuning
+from ombud.web.admin import content, desk, directory, grouping, tuning
 from ombud.web.admin import running as running_pages
 from ombud.web.documents import shelf
 from ombud.web.guard import (
@@ -103,7 +103,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     if app.state.teams:
         app.state.agent_configuration = app.state.teams.configuration  # the SDK looks for it here
     app.include_router(pages.router)
-    for part in (*LAB_PAGES, doorway, content, running_pages, grouping, directory, tuning):
+    for part in (*LAB_PAGES, doorway, content, desk, running_pages, grouping, directory, tuning):
         app.include_router(part.router)
     app.include_router(shelf.router)
     app.state.scim = directory.opened_scim(workspace)
