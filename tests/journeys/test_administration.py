@@ -26,6 +26,7 @@ TABS = (
     "admin.tab_prompts",
     "admin.tab_flags",
     "admin.tab_desk",
+    "admin.tab_replies",
     "admin.tab_people",
     "admin.tab_groups",
     "admin.tab_audit",

@@ -47,6 +47,7 @@ NAMES = (
     "/admin/groups",
     "/admin/audit",
     "/admin/desk",
+    "/admin/replies",
     "/lab",
     "/lab/cases",
     "/lab/case",

@@ -151,6 +151,8 @@ EXPECTED = {
     "POST /admin/groups/remove": "admin",
     "POST /admin/tokens": "admin",
     "POST /admin/tokens/{identity}/revoke": "admin",
+    "GET /admin/replies": f"advisor {OWNERS}",
+    "POST /admin/replies": f"advisor {OWNERS}",
     "GET /admin/desk": OWNERS,
     "GET /admin/desk.csv": OWNERS,
     "GET /admin/audit": OWNERS,

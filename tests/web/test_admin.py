@@ -24,6 +24,7 @@ from ombud.app import (
     library,
     overview,
     people,
+    replies,
     sync_progress,
 )
 from ombud.cli.verbs import app
@@ -46,6 +47,7 @@ PAGES = (
     "/groups",
     "/audit",
     "/desk",
+    "/replies",
 )
 
 
@@ -565,6 +567,44 @@ def test_the_desk_report_shows_figures_with_enough_people_behind_them(
     }
     assert later["country", "GB"]["rating"] == ""
     conversing.take_back(workspace, talk)
+
+
+def test_canned_replies_are_added_changed_and_removed_with_a_record_in_the_audit(
+    workspace: Workspace, client: httpx.Client
+) -> None:
+    file = workspace.home / "replies.toml"
+    kept = '# Ours\n[[reply]]\ntitle = "Thanks"\ntext = "Thank you."\ntopics = ["pay"]\n'
+    file.write_text(kept, encoding="utf-8")
+    new = {"title": " Good  bye ", "text": 'Line one\r\n"two" & three'}
+    assert client.post("/admin/replies", data=new).is_success
+    added = replies.canned_replies(workspace)[-1]
+    assert (added.title, added.text) == ("Good bye", 'Line one\n"two" & three')
+    refused = [
+        {**new, "before": ""},
+        {**new, "before": "Thanks"},
+        {**new, "before": "gone", "title": "Else"},
+        {"title": "Empty", "text": " "},
+        {"before": "gone", "do": "remove"},
+    ]
+    for fields in refused:
+        page = client.post("/admin/replies", data=fields, headers={"accept": "text/html"})
+        assert page.status_code == 422
+        assert 'role="alert"' in page.text
+    changed = {"before": "Thanks", "title": "Thanks a lot", "text": "Thank you very much."}
+    assert client.post("/admin/replies", data=changed).is_success
+    assert client.get("/api/v1/desk").json()["replies"][0] == {
+        "title": "Thanks a lot",
+        "text": "Thank you very much.",
+        "topics": ["pay"],
+        "countries": [],
+    }
+    client.post("/admin/replies", data={"before": "Good bye", "do": "remove"})
+    assert [one.title for one in replies.canned_replies(workspace)] == ["Thanks a lot"]
+    assert file.read_text(encoding="utf-8").startswith("# Ours")
+    records = html.unescape(client.get("/admin/audit").text)
+    for key, title in (("saved", "Thanks a lot"), ("removed", "Good bye")):
+        assert message(f"admin.audit_action_reply_{key}") in records
+        assert message("admin.audit_fact_reply", value=title) in records
 
 
 def rows_of(client: httpx.Client) -> dict[tuple[str, str], dict[str, str]]:

@@ -118,6 +118,8 @@ ACCESS: Mapping[str, Rights] = {
     f"POST {DESK_TALK}/end": DESK,
     f"POST {DESK_TALK}/read": DESK,
     f"POST {DESK_TALK}/suggest": DESK,
+    "GET /admin/replies": DESK | POLICY | ADMIN,
+    "POST /admin/replies": DESK | POLICY | ADMIN,
     # Whoever looks after it.
     "GET /admin": RUNS,
     "GET /admin/sources": RUNS,

@@ -51,15 +51,16 @@ def desk_figures(workspace: Workspace) -> DeskReport:
     rows = list_handoff_times(workspace.store, beginning_of(workspace, first))
     size = workspace.settings.audit.group_size
     zone = ZoneInfo(workspace.settings.general.timezone)
-    mondays = [first + timedelta(weeks=number) for number in range(WEEKS)]
+    weeks: list[DeskFigures] = []
+    for number in range(WEEKS):
+        monday = first + timedelta(weeks=number)
+        of_week = [row for row in rows if monday_of(row, zone) == monday]
+        weeks.append(figures_of(monday.isoformat(), of_week, size))
     return DeskReport(
         since=first,
         group_size=size,
         total=figures_of("", rows, size),
-        weeks=[
-            figures_of(day.isoformat(), [row for row in rows if monday_of(row, zone) == day], size)
-            for day in mondays
-        ],
+        weeks=weeks,
         topics=by_group(rows, lambda row: row.topic, size),
         countries=by_group(rows, lambda row: row.country, size),
     )

@@ -1,13 +1,21 @@
-"""What owners see of the desk: its report."""
+"""The desk as its owners see it: the report, and the canned replies, which advisors change, too."""
 
+import asyncio
 from datetime import date
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from ombud.app import reporting
+from ombud.app import Workspace, callers, replies, reporting
 from ombud.messages import country_name, format_day, message
-from ombud.web.admin.forms import render_admin
+from ombud.web.admin.forms import (
+    NOT_REFUSED,
+    RefusedForm,
+    actor,
+    back_to,
+    read_form,
+    render_admin,
+)
 from ombud.web.api import CurrentWorkspace
 from ombud.web.layout import words
 from ombud.web.live.secrets import Asking
@@ -38,3 +46,28 @@ def download(workspace: CurrentWorkspace) -> Response:
     text = reporting.desk_csv(reporting.desk_figures(workspace))
     headers = {"content-disposition": 'attachment; filename="desk.csv"'}
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
+
+
+@router.get("/admin/replies", response_class=HTMLResponse)
+def canned_replies(workspace: CurrentWorkspace, caller: Asking) -> str:
+    return _replies(workspace, caller)
+
+
+def _replies(
+    workspace: Workspace, caller: callers.Caller, refused: RefusedForm = NOT_REFUSED
+) -> str:
+    found = replies.canned_replies(workspace)
+    return render_admin("admin/replies.html", workspace, caller, refused, replies=found)
+
+
+@router.post("/admin/replies")
+async def change_replies(request: Request, workspace: CurrentWorkspace, caller: Asking) -> Response:
+    """Add, change or remove a canned reply."""
+    form = await read_form(request, _replies)
+    before, by = form.one("before"), actor(caller)
+    if form.one("do") == "remove":
+        await asyncio.to_thread(replies.remove_reply, workspace, before, by)
+    else:
+        title, text = form.one("title"), form.one("text")
+        await asyncio.to_thread(replies.save_reply, workspace, title, text, by, before=before)
+    return back_to("/admin/replies")

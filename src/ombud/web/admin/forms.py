@@ -26,6 +26,7 @@ TABS: Sequence[tuple[str, str, frozenset[str]]] = (
     ("/admin/prompts", "admin.tab_prompts", frozenset({"lab"})),
     ("/admin/flags", "admin.tab_flags", frozenset({"lab"})),
     ("/admin/desk", "admin.tab_desk", frozenset({"policy", "admin"})),
+    ("/admin/replies", "admin.tab_replies", frozenset({"desk", "policy", "admin"})),
     ("/admin/people", "admin.tab_people", frozenset({"admin"})),
     ("/admin/groups", "admin.tab_groups", frozenset({"admin"})),
     ("/admin/audit", "admin.tab_audit", frozenset({"policy", "admin"})),
