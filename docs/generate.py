@@ -258,9 +258,9 @@ def is_read(name: str) -> bool:
 
 @cache
 def _sources() -> list[str]:
-    apart = {
-        CODE / "settings" / f"{name}.py" for name in ("loading", "places", "sections", "handoff")
-    } | set((CODE / "types").glob("*.py"))
+    apart = {CODE / "settings" / f"{name}.py" for name in ("places", "sections", "handoff")} | set(
+        (CODE / "types").glob("*.py")
+    )
     found = sorted(path for kind in ("*.py", "*.html") for path in CODE.rglob(kind))
     return [path.read_text(encoding="utf-8") for path in found if path not in apart]
 
@@ -283,20 +283,20 @@ def _type_of(field: FieldInfo) -> str:
 
 
 def _bounds(limits: Sequence[Any]) -> str:
-    signs = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     words = []
     for limit in limits:
         for sign, word in signs.items():
             if hasattr(limit, sign):
-                words.append(f"{word} {getattr(limit, sign)}")
-    return f", {', '.join(words)}" if words else ""
+                words.append(f" {word} {getattr(limit, sign)}")
+    return ",".join(words)
 
 
 PLAIN = {
     str: "text",
-    int: "whole number",
+    int: "integer",
     float: "number",
-    bool: "true or false",
+    bool: "boolean",
     Path: "path",
     Any: "any",
     type(None): "unset",
@@ -321,12 +321,28 @@ def _words_of(kind: Any) -> str:
 # Commands -----------------------------------------------------------------------------------------
 
 
+ABOUT_COMMANDS = (
+    "# Commands",
+    "`--home` stands before or after the verb. Without it the workspace is `OMBUD_HOME`, else "
+    "the nearest parent folder with an `ombud.toml`. Exit codes: see [errors](errors.md).",
+)
+
+
 def cli_page() -> str:
+    """What each command does and its options by name; the site shows `full_cli_page`."""
     words = [
-        "# Commands",
-        "`--home` stands before or after the verb. Without it the workspace is `OMBUD_HOME`, else "
-        "the nearest parent folder with an `ombud.toml`. Exit codes: see [errors](errors.md).",
+        *ABOUT_COMMANDS,
+        "`ombud VERB --help` says what each option takes and does; so does the site that "
+        "`make docs` builds.",
     ]
+    for name, command in commands():
+        options = [f"`{_spelt(*declared)}`" for declared in _declared(command)]
+        words += [f"## {name}", _tidy(command.help), ", ".join(options)]
+    return "\n\n".join(filter(None, words))
+
+
+def full_cli_page() -> str:
+    words = [*ABOUT_COMMANDS]
     for name, command in commands():
         words += [f"## {name}", _tidy(command.help), f"```text\n{_usage(name, command)}\n```"]
         table = _parameters(command)

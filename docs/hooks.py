@@ -12,9 +12,10 @@ generate = import_module("generate")
 
 IN_FULL = {
     "reference/api.md": generate.full_api_page,
+    "reference/cli.md": generate.full_cli_page,
     "reference/prompts.md": generate.full_prompts_page,
 }
-"""Pages of which the repository has tables only."""
+"""Pages that the repository has in a short form."""
 UPWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
 

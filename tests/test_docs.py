@@ -259,11 +259,12 @@ def test_every_prompt_is_in_the_reference(reference: dict[str, str]) -> None:
 
 
 def test_every_command_and_option_is_in_the_reference(reference: dict[str, str]) -> None:
-    for name, command in generator().commands():
-        section = reference["cli.md"].partition(f"## {name}\n")[2].partition("\n## ")[0]
-        assert section, name
-        for option in (o for p in command.params for o in p.opts if o.startswith("-")):
-            assert re.search(f"`{option}[`/]", section), f"{name} {option}"
+    for page in (reference["cli.md"], generator().full_cli_page()):
+        for name, command in generator().commands():
+            section = page.partition(f"## {name}\n")[2].partition("\n## ")[0]
+            assert section, name
+            for option in (o for p in command.params for o in p.opts if o.startswith("-")):
+                assert re.search(rf"[`/ ]{option}[`/,]", section), f"{name} {option}"
 
 
 def test_every_route_and_shape_is_in_the_reference(reference: dict[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 Star clustering (Aslam, Pelekhov, Rus, 2004): the question with the most unassigned neighbours
 becomes the centre of a group and takes them. Unlike in chains, everything in a group is near its
-centre. The thresholds were chosen on development questions (docs/guides/identity.md).
+centre. The thresholds were chosen on development questions.
 """
 
 import math
