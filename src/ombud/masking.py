@@ -56,7 +56,7 @@ def mask_secrets(text: str) -> str:
 
 
 def mask_values(value: Any) -> Any:
-    """The same for every text inside lists and maps."""
+    """Mask secrets in every text inside lists and maps."""
     if isinstance(value, str):
         return mask_secrets(value)
     if isinstance(value, dict):

@@ -41,8 +41,8 @@ def find(kind: str, name: str, built_in: Mapping[str, str]) -> Any:
 def open_part(
     kind: str, name: str, built_in: Mapping[str, str], *arguments: object, needs: Iterable[str]
 ) -> Any:
-    """What `find` finds, called with the arguments. What a plugin does wrong when it is called is
-    a SetupError with its package's name, and so is what it opens without an attribute of `needs`.
+    """Find a part and call it with the arguments. Errors of a plugin become a SetupError that names
+    its package, as does a part that lacks an attribute of `needs`.
 
     needs: names that the part must have, such as "embed"."""
     opener = find(kind, name, built_in)

@@ -55,8 +55,7 @@ class Sections(NamedTuple):
 
 
 def load_sections(task: str, model: str = "", override: Path | None = None) -> Sections:
-    """What `load` finds, section by section: what the most specific file leaves out stands in the
-    next one."""
+    """Load a prompt section by section: each comes from the most specific file that has it."""
     files = list(_files_for(task, model, override))
     layers = layered([file.text for file in files])
     used = sorted({number for number, _ in layers.values()})
@@ -123,7 +122,7 @@ def _stems(model: str) -> list[str]:
 
 
 def tasks() -> list[str]:
-    """What models are asked for; each has its words."""
+    """List the tasks that models have prompts for."""
     return _tasks()
 
 
@@ -160,8 +159,8 @@ def _shipped_digests() -> Mapping[str, str]:
 
 
 def problems(override: Path) -> list[str]:
-    """What of a folder of prompts is not used, and why; empty when all is, or when there is no such
-    folder."""
+    """List the unused files of a folder of prompts, with the reason; empty if all are used or the
+    folder does not exist."""
     unused = []
     for path, prompt in _all(override):
         if prompt.why:

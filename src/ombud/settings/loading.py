@@ -164,7 +164,7 @@ class _Layers(NamedTuple):
 
 
 class FirstSettings(NamedTuple):
-    """What the other layers of the settings depend on."""
+    """Settings that the other layers depend on."""
 
     path: Path | None
     """The settings file of the workspace, if it has one."""

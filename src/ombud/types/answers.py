@@ -131,7 +131,7 @@ class Contact(Record):
 
 
 class Ranking(Record):
-    """One leg of one search: what it returned, best first."""
+    """Ranked results of one leg of a search, best first."""
 
     leg: str
     """Such as `GB/sparse/standard`."""

@@ -52,7 +52,7 @@ class Annotation(Record):
 
 
 class Loss(Record):
-    """What a file holds and its `Document` does not."""
+    """Content of a file that its `Document` does not contain."""
 
     struck: int = 0
     """Passages that are struck out."""
@@ -121,7 +121,7 @@ class Document(Record):
         return text_version(self.digest, self.parser)
 
     def placed_blocks(self) -> Iterator[tuple[int, Block]]:
-        """Where each block begins in the text, and the block."""
+        """Yield each block with its offset in the text."""
         start = 0
         for block in self.blocks:
             yield start, block

@@ -51,7 +51,7 @@ class Answering(Record):
 
 
 class Interrupted(Record):
-    """Who was answering is no more. The message may be asked again."""
+    """The process that was answering has stopped. The message may be asked again."""
 
     kind: Literal["interrupted"] = "interrupted"
 
@@ -77,7 +77,8 @@ class HandedOver(Record):
 
 
 class Queued(Record):
-    """Where the conversation stands in the queue, as the desk says; both None: it waits."""
+    """The conversation's place in the queue and expected wait, as the desk reports them; both None:
+    it waits."""
 
     kind: Literal["queued"] = "queued"
     position: int | None = None
@@ -175,7 +176,7 @@ class OutOfHours(Record):
 
 
 class Delivered(Record):
-    """Whether a message has reached the desk. Said when it had to wait, and when it got there."""
+    """A message had to wait for the desk, has reached it or was dropped."""
 
     kind: Literal["delivery"] = "delivery"
     event_id: str
@@ -247,7 +248,7 @@ class Event(Record):
 
     @property
     def role(self) -> Role | None:
-        """As a message of the history; None for what is no message."""
+        """Return the role of a message in the history; None for any other event."""
         if isinstance(self.what, Answered):
             return "assistant"
         if isinstance(self.what, Said) and self.by in {"user", "advisor"}:
@@ -256,7 +257,7 @@ class Event(Record):
 
     @property
     def text(self) -> str:
-        """Of a message or an answer; empty for anything else."""
+        """Return the text of a message or an answer; empty for any other event."""
         if isinstance(self.what, Said):
             return self.what.full_text
         return self.what.text if isinstance(self.what, Answered) else ""

@@ -50,7 +50,7 @@ CaseType = Literal[
 
 
 class Goal(Record):
-    """What an asker who is played by a model wants."""
+    """The aim of an asker who is played by a model."""
 
     wanted: str
     """Such as `to know on which day the payslip comes, and whom to ask if it does not`."""
@@ -101,8 +101,8 @@ class Score(Record):
 
 
 class Observation(Record):
-    """One case and what a target did with it: all that a metric may look at, kept until it is
-    scored anew."""
+    """The record of one case and what a target did with it: all that a metric reads, stored so that
+    it can be scored again."""
 
     case: Case
     hits: tuple[Hit, ...] | None = None
@@ -134,7 +134,7 @@ class Observation(Record):
 
 
 class Run(Record):
-    """One pass of a dataset through a target; its observations and scores are read by its id."""
+    """A pass of a dataset through a target; its observations and scores are read by its id."""
 
     id: str
     name: str

@@ -84,7 +84,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def ombud_case(request: pytest.FixtureRequest) -> CaseResult:
-    """One case after another of the marker's dataset, asked and scored."""
+    """Yield the cases of the marker's dataset one by one, asked and scored."""
     recorded = _recorded(request)
     seen = next(one for one in recorded.observations if one.case.id == request.param)
     if seen.error:

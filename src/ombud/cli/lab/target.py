@@ -33,7 +33,8 @@ def target_of(
 def frozen_target(
     target: "EvidenceTarget", evidence: Path, cases: "Sequence[Case]", *, triage: bool
 ) -> "FrozenTarget":
-    """The same over what was frozen; raises LabError where a case was not."""
+    """Wrap the target so that it answers from frozen passages; raises LabError if a case has
+    none."""
     from ombud.lab import FrozenTarget, read_frozen
 
     frozen = FrozenTarget(target, read_frozen(evidence), triage=triage)

@@ -161,7 +161,7 @@ def _trial_json(trial: "Trial") -> dict[str, Any]:
 
 
 def _as_toml(cell: "Cell") -> str:
-    """As it stands in ombud.toml; what is unset there is left out."""
+    """Write the settings as they stand in ombud.toml, without those that are unset."""
     from ombud.lab import part
 
     sections: dict[str, list[str]] = {}

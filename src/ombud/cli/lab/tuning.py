@@ -168,7 +168,7 @@ def ablate(
 
 
 def _metrics(objectives: Sequence[str], more: str) -> list[str]:
-    """What every trial is scored in; times are taken apart."""
+    """List the metrics of every trial; times are measured separately."""
     from ombud.lab import TIMES
 
     named = [objective for objective in objectives if objective not in TIMES]
@@ -187,7 +187,8 @@ def study_options(
     notes: tuple[str, ...] = (),
     split: str = "open",
 ) -> "RunOptions":
-    """Of runs that belong together, so that a study that was stopped finds its own."""
+    """Return options shared by the runs of a study, so that an interrupted study finds its own
+    runs."""
     return run_options(
         dataset,
         name=name or f"{verb} {dataset.resolve().stem}",
@@ -210,7 +211,7 @@ def make_tuning(
     *,
     objectives: Sequence[str] = (),
 ) -> "Tuning":
-    """What a search, an ablation or a study asks with. objectives: empty = all metrics."""
+    """Set up a search, an ablation or a study. objectives: empty = all metrics."""
     from ombud.app import embed_of, judge_of
     from ombud.lab import Instruments, Tuning
 
@@ -233,7 +234,7 @@ def make_tuning(
 
 
 def _parts(over: str, target: "Target", plan: Mapping[str, Any]) -> "Mapping[str, Cell]":
-    """What can be left out of what is on now."""
+    """List the enabled parts that can be left out."""
     from ombud.answer import switched
     from ombud.errors import UnknownName
     from ombud.lab import component_parts, plan_parts, step_parts

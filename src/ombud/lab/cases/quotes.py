@@ -120,8 +120,8 @@ def _join(stretches: Sequence[tuple[int, str]]) -> Iterator[str]:
 
 
 def holds(texts: Iterable[str], quote: str) -> bool:
-    """Whether the normalised quote lies inside one of the texts; a quote without any letter lies
-    nowhere."""
+    """Tell whether one of the texts contains the normalised quote; False for a quote without
+    letters."""
     wanted = normalise(quote)
     if not wanted:
         return False

@@ -64,5 +64,5 @@ def draw_sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Cas
 
 
 def _lot(seed: int, case_id: str) -> bytes:
-    """What decides the place of a case in the draw."""
+    """Return the bytes by which the draw sorts a case."""
     return sha256(f"{seed}/{case_id}".encode()).digest()

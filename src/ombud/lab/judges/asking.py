@@ -93,13 +93,14 @@ class Judge:
 
     @property
     def digest(self) -> str:
-        """Of how it is asked: other words, another form or other repeats are another judge."""
+        """Identify the judge's prompts, reply form and repeats: with others it is a different
+        judge."""
         how = [dict(self._words), self.policy.form, self.policy.repeats]
         return sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()[:12]
 
     async def ask(self, section: str, kind: type[T], *, repeat: int = 0, **values: str) -> T:
-        """One value. Raises NoVerdictError where the prompt is too long or the reply is in no form;
-        ModelError where the model cannot be asked."""
+        """Return one value. Raises NoVerdictError if the prompt is too long or the reply cannot be
+        parsed, ModelError if the model cannot be reached."""
         prompt = self._prompt(section, values)
         tokens = len(prompt) // CHARACTERS
         if tokens > self.policy.window:

@@ -32,7 +32,7 @@ _KEPT_AT_ONCE = 20
 
 
 class StoredReplies:
-    """What judges replied, kept for a run and found from any."""
+    """Replies of judges, stored with a run and reused by every run."""
 
     def __init__(self, store: Store, run_id: str) -> None:
         self._store = store
@@ -77,7 +77,8 @@ async def judge_run(
 
 
 def judged_version(measure: Measure, judge: Judge) -> int:
-    """Of a metric as this judge gives it: rubric, formula, prompts, form and repeats."""
+    """Return the version of a metric under this judge, from rubric, formula, prompts, form and
+    repeats."""
     whole = sha256(f"{measure.version} {judge.digest}".encode())
     return int(whole.hexdigest()[:7], 16)
 

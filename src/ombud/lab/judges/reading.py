@@ -30,7 +30,7 @@ class Example(BaseModel):
 
 
 class Rubric(BaseModel):
-    """One metric, as `FAMILY/NAME.toml` describes it: read by judges and by people alike."""
+    """A judged metric, as `FAMILY/NAME.toml` describes it to judges and to people."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -74,7 +74,7 @@ class Rubric(BaseModel):
 
     @property
     def digest(self) -> str:
-        """Of all that it says: verdicts by other words are another measure."""
+        """Identify the wording: verdicts under another wording are another measure."""
         return sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
     def applies_to(self, case: Case) -> bool:

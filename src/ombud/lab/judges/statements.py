@@ -131,7 +131,8 @@ async def _supported(observation: Observation, judge: Judge, text: str) -> Judge
 
 
 def _in_order(marks: Marks, count: int) -> list[bool]:
-    """One for each, from 1 on; raises NoVerdictError where one is missing or too many."""
+    """Return one mark for each statement, in order; raises NoVerdictError if the numbers do not
+    match."""
     by_number = {mark.number: mark.supported for mark in marks.marks}
     if sorted(by_number) != list(range(1, count + 1)) or len(marks.marks) != count:
         raise NoVerdictError(f"{INVALID}{len(marks.marks)} marks for {count}")

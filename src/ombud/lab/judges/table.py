@@ -167,5 +167,5 @@ def _is_good(values: Sequence[float]) -> float:
 
 
 def _number(digest: str) -> int:
-    """Of a digest, as the store keeps versions."""
+    """Convert a digest to an integer, as the store keeps versions."""
     return int(digest[:7], 16)

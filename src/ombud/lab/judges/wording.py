@@ -69,7 +69,8 @@ def conversation_text(before: Sequence[Message], turns: Sequence[PlayedTurn]) ->
 
 
 def reference_text(case: Case) -> str:
-    """Those for the asker's persona, else all; any of several is as good."""
+    """Join the reference answers for the asker's persona, or all if it has none; any one may be
+    met."""
     own = [one.text for one in case.references if one.persona in {None, case.person.persona}]
     texts = own or [one.text for one in case.references]
     return "\nor:\n".join(texts)

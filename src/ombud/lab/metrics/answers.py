@@ -163,7 +163,7 @@ def outcome_accuracy(observation: Observation) -> Value:
 
 
 def is_not_sure(answer: Answer) -> bool:
-    """Whether closest passages were shown without calling them the answer."""
+    """Tell whether closest passages were shown without calling them the answer."""
     return answer.outcome == "denied" and answer.action == "contact" and bool(answer.claims)
 
 
@@ -315,8 +315,8 @@ def _cited(observation: Observation) -> _Cited | Undefined:
 
 
 def meets(citation: Citation, item: Passage) -> bool:
-    """Whether a citation shares at least half of the shorter text with the quote of the evidence,
-    or of another place that says the same, in the document that it stands in."""
+    """Tell whether a citation overlaps the quote of the evidence, or of an equivalent place, by at
+    least half of the shorter text and in the same document."""
     return any(_meets_place(citation, place) for place in item.places)
 
 

@@ -61,7 +61,7 @@ class IndexedPassages:
 
 
 def locate_loss(observation: Observation, passages: IndexedPassages) -> str:
-    """One of `LOSSES`, the earliest over the case's evidence; empty where nothing was lost or
+    """Return the earliest of `LOSSES` over the case's evidence; empty if nothing was lost or
     wanted."""
     case = observation.case
     if case.expect not in {"answer", "handoff"} or observation.hits is None:
@@ -79,7 +79,7 @@ def _most_relevant(evidence: Sequence[Passage]) -> list[Passage]:
 
 
 def found_evidence(observation: Observation) -> bool:
-    """Whether the search, where there was one, brought the evidence back."""
+    """Tell whether the search, if there was one, returned the evidence."""
     if observation.hits is None or observation.error:
         return False
     if observation.lacks:
@@ -103,7 +103,7 @@ def _loss_of(item: Passage, observation: Observation, passages: IndexedPassages)
 
 
 def _ranked_ids(observation: Observation) -> set[str]:
-    """Of every passage that some search had in its list."""
+    """Collect the ids of all passages that any search ranked."""
     answer = observation.answer
     trace = answer.trace if answer else observation.trace
     ids: set[str] = set()
@@ -124,7 +124,7 @@ def _in_answer(item: Passage, returned: Sequence[Chunk], answer: Answer, expect:
 
 
 def cited(answer: Answer, item: Passage) -> bool:
-    """Whether the answer cites the evidence: its quote, or, where it has none, anything of its
+    """Tell whether the answer cites the evidence: its quote or, if it has none, anything in its
     document."""
     if not item.quote.strip():
         uris = {place.document for place in item.places}

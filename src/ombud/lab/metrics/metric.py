@@ -34,7 +34,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Instruments:
-    """What some metrics need from outside; without it they have no value and say so."""
+    """Dependencies that some metrics need; without them those metrics have no value and say why."""
 
     embed: Embed | None = None
     text_of: TextOf | None = None
@@ -56,7 +56,7 @@ SCORED_BY = 2
 
 
 class Judgement(NamedTuple):
-    """What a judge made of one answer."""
+    """A judge's verdict on one answer."""
 
     value: Value
     words: str = ""
@@ -73,7 +73,7 @@ def _needs_a_judge(observation: Observation, metric: Metric, instruments: Instru
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One row of the table: how a metric is computed and how its values are read."""
+    """Definition of a metric: how it is computed and how its values are read."""
 
     compute: Compute
     what: str

@@ -32,8 +32,8 @@ how fast."""
 
 
 def usual_metrics(cases: Iterable[Case], *, of_ombud: bool = True) -> str:
-    """What these cases are scored in when nothing is said: where some have a reference answer and
-    no evidence, such as rows of a CSV file, also how much of it was said."""
+    """Choose the default metrics: if some cases have a reference answer but no evidence, such as
+    rows of a CSV file, also how much of the reference was covered."""
     if not of_ombud:
         return USUAL_OF_SYSTEMS
     for case in cases:
@@ -66,9 +66,9 @@ def parse_metrics(text: str) -> tuple[Metric, ...]:
 
 
 def measure_of(name: str) -> Measure:
-    """How the metric of this name, such as `recall`, is computed: of METRICS, or of a plugin under
-    the entry point group `ombud.metric`. Raises UnknownName, and SetupError for a plugin that does
-    not load or holds no Measure."""
+    """Find how a metric such as `recall` is computed, in METRICS or in a plugin of the entry point
+    group `ombud.metric`. Raises UnknownName, and SetupError for a plugin that does not load or has
+    no Measure."""
     if distribution_of("metric", name):
         return _measure_of_plugin(name)
     if name in METRICS:
@@ -87,8 +87,8 @@ def _measure_of_plugin(name: str) -> Measure:
 
 
 def known_metrics() -> tuple[str, ...]:
-    """How every metric is spelt, sorted: `recall@k`, `latency`, … One of a plugin that does not
-    load is left out."""
+    """List how every metric is spelt, sorted: `recall@k`, `latency`, … Metrics of plugins that do
+    not load are left out."""
     known = names("metric", METRICS)
     return tuple(_spelling(name) for name in known if find_measure(name) is not None)
 
@@ -105,13 +105,13 @@ def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
 
 
 def is_answer_metric(metric: str) -> bool:
-    """Whether it is computed from an answer; False for a name nobody knows."""
+    """Tell whether a metric is computed from an answer; False for an unknown name."""
     measure = find_measure(metric)
     return measure is not None and measure.reads != "hits"
 
 
 def find_measure(metric: str) -> Measure | None:
-    """That of `recall@8`; None for a metric of another version, or of a plugin that is not here."""
+    """Find the measure of `recall@8`; None for a metric of another version or a missing plugin."""
     try:
         return measure_of(metric.partition("@")[0])
     except SetupError:
@@ -119,7 +119,7 @@ def find_measure(metric: str) -> Measure | None:
 
 
 def versions_of(metrics: Iterable[Metric]) -> dict[str, int]:
-    """Of each metric's formula, by its spelling."""
+    """Map each metric's spelling to the version of its formula."""
     return {str(metric): measure_of(metric.name).version for metric in metrics}
 
 
@@ -138,8 +138,8 @@ def split_judged(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[M
 def score(
     observation: Observation, metrics: Iterable[Metric], instruments: Instruments | None = None
 ) -> tuple[Score, ...]:
-    """One score a metric: a finite value, or None with the reason. Raises SetupError without the
-    extra `lab`, else nothing, whatever was observed."""
+    """Return one score for each metric: a finite value, or None with the reason. Raises only
+    SetupError, when the extra `lab` is missing."""
     given = instruments or Instruments()
     return tuple(_score(observation, metric, given) for metric in metrics)
 

@@ -44,8 +44,8 @@ def ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tuple[Score, ...]:
-    """One score a query of the qrels and metric; raises UnknownName for a metric that needs more
-    than ids."""
+    """Return one score for each query of the qrels and each metric; raises UnknownName for a metric
+    that needs more than ids."""
     asked = tuple(metrics)
     for metric in asked:
         if metric.name not in RANK_METRICS:

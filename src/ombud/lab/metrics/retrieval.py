@@ -141,7 +141,7 @@ def _half(text: str, quote: str) -> bool:
 
 
 def carries_any(hit: Hit, evidence: Sequence[Passage]) -> bool:
-    """Whether the passage holds one of the evidence items, or half of it."""
+    """Tell whether the passage contains at least half of one of the evidence items."""
     return any(_carries(hit, place) for item in evidence for place in item.places)
 
 

@@ -19,7 +19,7 @@ SIGNAL = "confidence"
 
 
 class Decision(NamedTuple):
-    """One question, answered however unsure the assistant was."""
+    """The decision to answer or deny one question, for any threshold of confidence."""
 
     confidence: float
     answerable: bool
@@ -29,13 +29,13 @@ class Decision(NamedTuple):
     cluster: str
 
     def is_right_at(self, threshold: float) -> bool:
-        """Whether a threshold answers what can be answered, and denies what cannot."""
+        """Tell whether the threshold answers what can be answered and denies what cannot."""
         return (self.confidence >= threshold) == self.answerable
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Of the most confident share of questions: how many answers should not have been given."""
+    """Share of answers that should not have been given, among the most confident."""
 
     coverage: float
     threshold: float
@@ -46,8 +46,8 @@ class Risk:
 
 
 def decisions(observations: Sequence[Observation]) -> tuple[Decision, ...]:
-    """Of the cases to answer or deny that were decided by confidence; `undecided` counts the
-    others. Raises LabError when no answer says how sure it was."""
+    """List the cases that were answered or denied by confidence; `undecided` counts the others.
+    Raises LabError if no answer has a confidence."""
     made = [decision for seen in observations if (decision := _decision(seen)) is not None]
     if not made and undecided(observations):
         raise LabError(
@@ -94,7 +94,8 @@ def _confidence(answer: Answer) -> float | None:
 
 
 def _is_decision(case: Case, answer: Answer) -> bool:
-    """Whether the assistant had to decide: to answer, or to say that the documents do not."""
+    """Tell whether the assistant had to decide between answering and saying that the documents do
+    not."""
     return case.expect in {"answer", "deny"} and answer.action != "handoff"
 
 

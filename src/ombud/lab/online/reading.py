@@ -15,8 +15,8 @@ from ombud.store import (
 
 
 def live_answers(store: Store, since: str = "", country: str = "") -> Iterator[LiveAnswer]:
-    """Of everything that is kept, in the order in which it was answered. since: time in UTC, ISO
-    8601. country: of the asker; empty = all."""
+    """Yield all stored answers, oldest first. since: time in UTC, ISO 8601. country: of the asker;
+    empty = all."""
     thumbs = read_thumbs(store)
     grades = _grades(store)
     for kept in list_answers(store, since):

@@ -36,7 +36,7 @@ GUARDS: Mapping[str, int] = {"answered": 1, "thumbs up": 1, "to a person": -1}
 
 
 class LiveAnswer(NamedTuple):
-    """What is compared of one answer. Holds no word of it."""
+    """The figures of one answer that variants are compared by; contains no text of it."""
 
     variant: str
     """Names of the experiments whose plan it had, joined by +; empty = of none."""
@@ -107,7 +107,7 @@ class LiveFigure:
 
     @property
     def gain(self) -> float:
-        """Of a guard that moved beyond noise: above 0 where it got better; else 0."""
+        """Return how far a guard moved beyond noise, above 0 if it got better; 0 otherwise."""
         if not self.moved or self.difference is None:
             return 0.0
         return self.difference * GUARDS.get(self.figure, 0)
@@ -189,8 +189,8 @@ def _without(answers: Sequence[LiveAnswer], people: Collection[str]) -> list[Liv
 
 
 def advise(rows: Sequence[LiveFigure]) -> list[VariantAdvice]:
-    """What to do with each variant: off where a guard got worse beyond noise, taken over where one
-    got better and none worse."""
+    """Recommend for each variant: off if a guard got worse beyond noise, adopt if one got better
+    and none worse."""
     moved: dict[str, list[LiveFigure]] = {}
     for row in rows:
         moved.setdefault(row.variant, []).extend([row] if row.gain else [])

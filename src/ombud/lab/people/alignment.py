@@ -42,7 +42,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """Where a judge gives the same values as people do."""
+    """Agreement of a judge with people, where both use the same few values."""
 
     agreement: Estimate
     """Share of points on which they are equal."""
@@ -167,7 +167,7 @@ class _Points:
         return weighted_correlation(ranks(self.people, own), ranks(self.judge, own), own)
 
     def p(self, seed: int) -> float | None:
-        """Of Spearman's; the scores of whole items change places."""
+        """Test Spearman's correlation by permuting the scores of whole items."""
         import numpy as np
 
         people, judge = plain_ranks(self.people), plain_ranks(self.judge)

@@ -26,7 +26,7 @@ GRADE_COLUMNS = (
 
 
 class AnnotationTask(NamedTuple):
-    """One answer to rate, and what a rater sees of it."""
+    """An answer to rate, with what the rater sees beside it."""
 
     item: str
     """Opaque: it tells neither run nor case."""

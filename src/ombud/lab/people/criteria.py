@@ -15,7 +15,7 @@ _FILE = Path(__file__).parent / "criteria.toml"
 
 
 class CriteriaSet(NamedTuple):
-    """What is rated of one thing, in the order in which it is asked."""
+    """Criteria by which answers or pairs are rated, in the order in which raters see them."""
 
     name: str
     what: str

@@ -50,7 +50,7 @@ class FaultyCell(NamedTuple):
 
 
 class RatingSet(NamedTuple):
-    """What some files hold."""
+    """Ratings, notes and faulty cells of one or more files."""
 
     ratings: tuple[Rating, ...]
     faulty: tuple[FaultyCell, ...] = ()

@@ -40,7 +40,7 @@ class ReviewTask(NamedTuple):
 
 
 class PairReview(NamedTuple):
-    """What one person decided of one pair."""
+    """A reviewer's decision on one pair."""
 
     case: str
     reviewer: str
@@ -52,7 +52,7 @@ class PairReview(NamedTuple):
 
 
 class Reviewed(NamedTuple):
-    """What became of a dataset."""
+    """Result of a review: which cases of a dataset were accepted, rejected or left open."""
 
     accepted: tuple[Case, ...]
     """Tagged so; those that were put right are tagged `edited` too."""
@@ -126,8 +126,8 @@ def _answer(case: Case) -> str:
 
 
 def read_reviews(paths: Sequence[Path], cases: Sequence[Case]) -> Reviewed:
-    """What people decided in one or more sheets. Raises BadRequest for a sheet that is none, a case
-    that is not of the dataset, and a decision that is none."""
+    """Read the decisions in one or more sheets. Raises BadRequest for an unreadable sheet, a case
+    outside the dataset and an unknown decision."""
     known = {case.id: case for case in cases}
     reviews: list[PairReview] = []
     for path in paths:

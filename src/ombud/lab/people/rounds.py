@@ -162,7 +162,7 @@ def _share(criterion: str, given: Mapping[str, Sequence[Rating]], bar: float) ->
 
 
 def wilson_interval(hits: int, size: int, level: float = 0.95) -> tuple[float, float]:
-    """Of a share (Wilson 1927); (0, 1) of nothing."""
+    """Return the interval of a share (Wilson 1927); (0, 1) without data."""
     if not size:
         return 0.0, 1.0
     z = NormalDist().inv_cdf((1 + level) / 2)

@@ -19,7 +19,7 @@ NOT_RECORDED = "not recorded"
 
 @dataclass(frozen=True, slots=True)
 class PathCost:
-    """What questions of one path came to, each figure the mean of a question."""
+    """Cost of the questions answered in one way; each figure is the mean of a question."""
 
     path: str
     questions: int
@@ -62,7 +62,7 @@ def _cost(path: str, traces: list[Trace]) -> PathCost:
 
 
 def costs_table(costs: Iterable[PathCost]) -> str:
-    """What a question cost, by the way its answer came about."""
+    """Tabulate the cost of a question by the way in which it was answered."""
     rows: list[tuple[str, ...]] = []
     for cost in costs:
         price = "not known" if cost.price is None else f"${cost.price:.5f}"
@@ -73,7 +73,7 @@ def costs_table(costs: Iterable[PathCost]) -> str:
 
 
 def closing(recorded: RecordedRun) -> str:
-    """Where evidence was lost, how long it took, what it cost, what failed."""
+    """List where evidence was lost, how long the run took, what it cost and what failed."""
     observations = recorded.observations
     lines = (
         _unmeasured_line(recorded),
@@ -124,7 +124,7 @@ def _cost_line(observations: Sequence[Observation]) -> str:
 
 
 def _price(traces: Sequence[Trace]) -> str:
-    """What is known of it; prices of some answers are not the price of all."""
+    """Add up the known prices and count the answers without one."""
     prices = [trace.price for trace in traces if trace.price is not None]
     if not prices:
         return "price not known"

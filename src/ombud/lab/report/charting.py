@@ -176,12 +176,12 @@ def _points(timed: Sequence[tuple[Side, Sequence[float]]], metric: str) -> list[
 
 
 def _beats(other: tuple[float, float], place: tuple[float, float]) -> bool:
-    """Whether the other run is as fast and as good, and one of both more so."""
+    """Tell whether the other run is at least as fast and as good, and better in one of the two."""
     return other != place and other[0] <= place[0] and other[1] >= place[1]
 
 
 def _steps(seconds: Sequence[float]) -> list[Row]:
-    """How many of 100 were answered within which time."""
+    """Return, for each per cent of the answers, the time within which they came."""
     if not seconds:
         return []
     rows: list[Row] = []

@@ -16,7 +16,7 @@ from ombud.lab.report.tables import figure, interval, p_value
 
 @dataclass(frozen=True, slots=True)
 class TestedClaim:
-    """One run is better than another in one metric, or as good."""
+    """A claim that one run is better than another in one metric, or no worse."""
 
     said: str
     metric: str
@@ -33,7 +33,7 @@ class TestedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimOutcome:
-    """Whether a claim holds on these cases."""
+    """The result of testing a claim on these cases."""
 
     claim: TestedClaim
     contrast: Contrast | None

@@ -98,7 +98,7 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One metric over one group of cases, second minus first."""
+    """Difference in one metric over one group of cases: second run minus first."""
 
     metric: str
     group: Group
@@ -121,14 +121,14 @@ class Contrast:
 
     @property
     def better(self) -> bool | None:
-        """Whether the second is better beyond noise; False where it is worse, None where nothing is
-        certain."""
+        """Tell whether the second run is better beyond noise; False if it is worse, None if
+        uncertain."""
         return self.moved(self.adjusted)
 
     @property
     def better_within(self) -> bool | None:
-        """The same among the names of this metric's group alone: only for a metric that moved
-        overall."""
+        """Tell the same after correction within this metric's group only; meant for a metric that
+        moved overall."""
         return self.moved(self.within)
 
     def moved(self, p: float | None, level: float | None = None) -> bool | None:
@@ -182,7 +182,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class CaseDifference:
-    """One case's difference in one metric."""
+    """Difference of one case in one metric."""
 
     case: Case
     metric: str
@@ -267,8 +267,9 @@ def compare_runs(
 def shared_metrics(
     first: RecordedRun, second: RecordedRun, chosen: Sequence[str] = ()
 ) -> list[str]:
-    """Those that both runs have, in one version and by one judge; only the chosen ones, where some
-    are, and else all but the latency, which says nothing of runs one after another."""
+    """List the metrics that both runs have in the same version and by the same judge: the chosen
+    ones or, if none are chosen, all but latency, which cannot be compared between runs made one
+    after another."""
     shared = []
     for metric in first.metrics:
         wanted = metric in chosen if chosen else metric != LATENCY
@@ -349,7 +350,7 @@ class _Paired(NamedTuple):
     clusters: Sequence[str]
 
     def complete(self) -> list[tuple[float, float]]:
-        """Of the cases that have a value in both."""
+        """List the pairs of the cases that have a value in both runs."""
         pairs = []
         for first, second in zip(self.first, self.second, strict=True):
             if first is not None and second is not None:
@@ -423,7 +424,8 @@ def _corrected(rows: Iterable[Contrast], primary: str) -> tuple[Contrast, ...]:
 
 
 def _detectable(row: Contrast, comparisons: int) -> Comparison:
-    """What the cases can show where so many rows are corrected together."""
+    """Compute the smallest difference that the cases can show when so many rows are corrected
+    together."""
     found = row.comparison
     if found.error is None:
         return found

@@ -40,7 +40,7 @@ def _order(
 
 
 def _values(side: Side, case: Case, metrics: Sequence[str]) -> dict[str, float]:
-    """Of the metrics that have a value."""
+    """Return the values of a case, by metric, without missing ones."""
     values = {}
     for metric in metrics:
         score = side.values.get(metric, {}).get(case.id)
@@ -58,7 +58,8 @@ def _has_failed(sides: Sequence[Side], case: Case) -> bool:
 
 
 def carries_quote(hit: Hit, case: Case) -> bool:
-    """Whether a hit holds one of the case's quotes, or half of one that a border cut."""
+    """Tell whether a hit contains at least half of one of the case's quotes, as a chunk border may
+    cut it."""
     for item in case.evidence:
         if item.document != hit.chunk.uri:
             continue
@@ -68,7 +69,8 @@ def carries_quote(hit: Hit, case: Case) -> bool:
 
 
 def stands_in(item: Passage, hits: Sequence[Hit]) -> bool:
-    """Whether an item of the evidence was found: its quote, or without one its document."""
+    """Tell whether an item of the evidence was retrieved: its quote, or its document if it has
+    none."""
     of_document = pieces(hit for hit in hits if hit.chunk.uri == item.document)
     texts = union(of_document).get(item.document, ())
     return holds(texts, item.quote) if normalise(item.quote) else bool(texts)

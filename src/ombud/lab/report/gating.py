@@ -42,7 +42,7 @@ NOISY = {TIMED}
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One reason not to pass."""
+    """A reason why the gate fails."""
 
     said: str
     contrast: Contrast | None = None
@@ -87,8 +87,8 @@ def check_gate(
     level: float = LEVEL,
     limits: "FallLimits | None" = None,
 ) -> Verdict:
-    """What fell in the candidate: overall, by tag, type and country, each paired and corrected for
-    their number.
+    """Find what fell in the candidate: overall and by tag, type and country, each paired and
+    corrected for their number.
 
     Where a metric fell overall, the groups are named in which it did; elsewhere a group must fall
     so clearly that it stands out among all groups in all metrics. So an unchanged but noisy target
@@ -308,7 +308,8 @@ def _missing_cases(baseline: RecordedRun, cases: Sequence[Case]) -> list[Fall]:
 
 
 def _lost_values(rows: Sequence[Contrast]) -> list[Fall]:
-    """Where no case has a value in both runs nothing was compared, and that is no pass."""
+    """List the metrics without a case that has a value in both runs: nothing was compared, so the
+    gate cannot pass."""
     falls = []
     for row in rows:
         if row.group == "overall" and row.lost and not row.comparison.pairs:

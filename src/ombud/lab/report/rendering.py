@@ -67,7 +67,8 @@ def html_report(
     lead: str = "",
     links: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """One self-contained page; differences are to the first run. Raises LabError without a run.
+    """Render one self-contained page; differences are to the first run. Raises LabError without a
+    run.
 
     lead: the metric that the figure, the order of cases and the groups are of; see
     `leading_metric`. links: address and words of pages to go on to, where a server shows it."""
@@ -152,7 +153,7 @@ def _ordered(runs: Sequence[RecordedRun], lead: str) -> tuple[list[str], str]:
 
 
 def _shared_context(sides: Sequence[Side], metrics: Sequence[str], leading: str) -> dict[str, Any]:
-    """What both reports say."""
+    """Collect the values that both report templates use."""
     comparisons, reasons = compare_to_first(sides, leading)
     keys = list(dict.fromkeys([*filter(None, [leading]), *key_metrics(metrics)]))
     if "price" in keys and not any(map(_was_paid, sides)):

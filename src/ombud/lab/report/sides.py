@@ -85,7 +85,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class MetricContrast:
-    """One metric of two runs."""
+    """Difference between two runs in one metric."""
 
     contrast: Contrast
     together: int = 1
@@ -155,7 +155,7 @@ def leading_metric(metrics: Sequence[str], chosen: str = "") -> str:
 
 
 def key_metrics(metrics: Sequence[str]) -> list[str]:
-    """Of each family the first that was measured."""
+    """Return the first measured metric of each family."""
     keys = []
     for family in FAMILIES:
         measured = _measured_of(family, metrics)

@@ -199,7 +199,8 @@ def _differences(first: RecordedRun, runs: Sequence[RecordedRun], metric: str) -
 
 
 def _times(points: Sequence[SweepPoint], metric: str) -> Plot:
-    """Where times were measured in turn; others cannot be compared."""
+    """Plot quality against time for the runs that were timed in turn; other times cannot be
+    compared."""
     dots: list[Point] = []
     lines: list[str] = []
     for point in points:

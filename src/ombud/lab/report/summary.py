@@ -39,7 +39,7 @@ NO_COUNTRY = "none"
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """One metric over one group of cases."""
+    """Mean of one metric over one group of cases."""
 
     metric: str
     group: Group

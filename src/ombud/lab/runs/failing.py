@@ -7,7 +7,7 @@ from ombud.errors import OmbudError
 
 
 def most_telling(several: BaseExceptionGroup[Any]) -> BaseException:
-    """What stopped the run: of several, what ombud itself can explain."""
+    """Choose the error that explains why the run stopped, preferably one of ombud's own."""
     errors = list(_single_errors(several))
     for error in errors:
         if isinstance(error, OmbudError):

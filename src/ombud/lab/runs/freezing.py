@@ -16,7 +16,7 @@ from ombud.types import Answer, Case, Chunk, Hit, Question, Trace
 
 
 class EvidenceTarget(Target, Protocol):
-    """One that also answers from passages that it is given."""
+    """A target that can also answer from given passages."""
 
     async def ask_from(
         self, question: Question, plan: Mapping[str, Any], hits: Sequence[Hit], *, triage: bool
@@ -59,7 +59,7 @@ async def freeze_cases(
 
 
 def frozen_text(frozen: Iterable[FrozenCase]) -> str:
-    """One JSON object a line: `case`, and `hits` with their passages."""
+    """Write JSON lines with a `case` and its `hits` with their passages."""
     lines: list[str] = []
     for one in frozen:
         hits = [hit.model_dump(mode="json", exclude_defaults=True) for hit in one.hits]

@@ -44,7 +44,7 @@ async def play(case: Case, ask: Ask, asker: Judge) -> Observation:
 async def _next_message(
     goal: Goal, before: Sequence[Message], turns: Sequence[PlayedTurn], asker: Judge
 ) -> str:
-    """What the asker writes next; empty where they stop."""
+    """Have the model write the asker's next message; empty if the asker stops."""
     try:
         made = await asker.ask(
             "turn",

@@ -81,8 +81,8 @@ class RemoteTarget:
                 raise self._connection.down(failed) from failed
 
     def text_of(self, document_id: str, version: str) -> str | None:
-        """As far as passages cover it; what lies between them is blank. None for all where they
-        cannot be had."""
+        """Return the text of a document as far as passages cover it, with blanks between them; None
+        if the server does not supply them."""
         with self._lock:
             if self._texts is None:
                 self._texts = {}  # a server that says no is not asked again for every citation

@@ -59,7 +59,7 @@ def no_progress(step: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run is made."""
+    """Options of a run."""
 
     metrics: tuple[Metric, ...]
     name: str
@@ -216,7 +216,7 @@ def no_judge(given: Sequence[Metric]) -> LabError:
 
 
 def digest_of(cases: Sequence[Case]) -> str:
-    """Of a dataset: what is asked, of whom and what is expected."""
+    """Identify a dataset by its questions, askers and expected answers."""
     whole = sha256()
     for case in cases:
         # Datasets without these fields keep the digest that they had before cases had them.
@@ -277,7 +277,8 @@ def _begun(store: Store, run: Run, cases: Sequence[Case]) -> Run:
 
 
 class _Keeper:
-    """One writer that keeps what waits: as many rows a commit as came in during the last."""
+    """A writer that commits finished cases in batches: each contains what came in during the last
+    commit."""
 
     def __init__(
         self, store: Store, run: Run, versions: Mapping[str, int], on_progress: OnProgress
@@ -404,7 +405,8 @@ class _Runner:
         return seen.model_copy(update={"lost": lost}) if lost else seen
 
     async def _ask(self, case: Case) -> Observation:
-        """What the metrics need: a search, an answer, or both; the time of an answer counts."""
+        """Ask the target for what the metrics need: a search, an answer or both. If both, the
+        answer is timed."""
         question = Question(
             text=case.question,
             asker=case.person,

@@ -41,7 +41,7 @@ _OTHER_LEG = {"sparse": "dense", "dense": "sparse"}
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """One cell's place in the plane of quality and time."""
+    """Quality and time of one cell of a sweep."""
 
     cell: Cell
     run: Run
@@ -102,7 +102,7 @@ def _parsed(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
 
 
 def check_cell(cell: Cell) -> None:
-    """What is misspelt or out of range is said before anything is asked."""
+    """Reject misspelt or out-of-range values before anything is asked."""
     for key, value in cell.items():
         if key.startswith(_WEIGHT):
             _check_weight(key, value)
@@ -150,7 +150,7 @@ def part(cell: Cell, section: str) -> dict[str, Any]:
 
 
 def changed_settings(cell: Cell) -> dict[str, Any]:
-    """What another variant of the target is needed for: all but the plan."""
+    """Return the settings that need another variant of the target: all but the plan."""
     return {key: value for key, value in cell.items() if not key.startswith("plan.")}
 
 

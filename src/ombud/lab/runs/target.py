@@ -37,8 +37,8 @@ class Target(Protocol):
         ...
 
     def variant(self, settings: Mapping[str, Any]) -> "Target":
-        """The same assistant over an index made with other settings, such as {"index.chunk_tokens":
-        128}.
+        """Return the same assistant over an index made with other settings, such as
+        {"index.chunk_tokens": 128}.
 
         Raises LabError where that cannot be done.
         """

@@ -82,7 +82,7 @@ async def _in_turn(
 
 
 class _Side:
-    """What a run was made with."""
+    """A run to time again: its target, its plan and whether it answers."""
 
     def __init__(self, run: Run, target: Target) -> None:
         self._target = target

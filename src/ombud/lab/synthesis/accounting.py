@@ -24,7 +24,7 @@ WRITTEN_CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class SynthesisAccount:
-    """Where every proposed case went: `proposed` is the sum of `fallen` and `kept`."""
+    """Counts of what became of each proposed case: `proposed` is the sum of `fallen` and `kept`."""
 
     wanted: int
     proposed: int
@@ -80,7 +80,7 @@ class Tally:
         return self.wanted - len(self.cases)
 
     def shares(self) -> Mapping[str, int]:
-        """How many more cases of each type, so that all come to as many."""
+        """Return how many more cases each type needs until all types have equally many."""
         lacking: Counter[str] = Counter()
         for _ in range(self.missing):
             rarest = min(self.types, key=lambda name: self._kinds[name] + lacking[name])
@@ -112,8 +112,8 @@ class Tally:
 
 
 class FileReplies:
-    """What models replied, a line each in a file beside the cases: whatever is stopped, no reply is
-    paid for twice. A last line that was cut off is asked for again."""
+    """Replies of models, one a line in a file beside the cases, so that no reply is paid for twice
+    after an interruption. A last line that was cut off is asked for again."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -97,8 +97,8 @@ class Cleaner:
 
 
 def _indexed_text(chunk: Chunk) -> str:
-    """What an index sees of a chunk: its headings too, for a question that copies a heading tests
-    as little."""
+    """Return the text that an index sees of a chunk, headings included, since a question that
+    copies a heading tests as little as one that copies the text."""
     return "\n".join((" > ".join(chunk.trail), chunk.header, chunk.text))
 
 

@@ -60,7 +60,7 @@ class Criticism(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class WritingRequest:
-    """What is wanted. readers: persona -> who that is, in words."""
+    """The cases to write. readers: persona -> description of the reader."""
 
     size: int
     types: Sequence[str] = ()

@@ -18,7 +18,7 @@ from ombud.types import Case
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """One part left out, in one metric."""
+    """Effect on one metric of leaving out one part."""
 
     part: str
     cell: Cell

@@ -76,7 +76,8 @@ class Proposer:
         return self._propose_any()
 
     def tell(self, values: Sequence[float | None]) -> None:
-        """What the last proposal came to; without a value it is a failure for the sampler."""
+        """Report the values of the last proposal to the sampler; without one it counts as a
+        failure."""
         if self._asked is None:
             raise AssertionError("nothing was proposed")
         asked, key = self._asked
@@ -84,7 +85,7 @@ class Proposer:
         self._tell(asked, values)
 
     def _propose_any(self) -> Cell | None:
-        """One of those that are left, by lot."""
+        """Draw one of the cells that have not been tried."""
         for places in self._drawn_places():
             cell = self._cell(places)
             if cell_label(cell) not in self._told:
@@ -122,7 +123,7 @@ class Proposer:
 
 
 def is_scale(values: Sequence[Any]) -> bool:
-    """Whether these are many numbers in order."""
+    """Tell whether the values are numbers in order, enough to be treated as a range."""
     if len(values) < LONG:
         return False
     numbers = [value for value in values if isinstance(value, int | float)]
@@ -141,7 +142,7 @@ _UNKNOWN = object()
 
 
 def _present(key: str, plan: Mapping[str, Any]) -> Any:
-    """What an axis is now; something else for what the plan does not say."""
+    """Return the present value of an axis; a placeholder if the plan does not set it."""
     section, _, name = key.partition(".")
     value = plan.get(name, _UNKNOWN) if section == "plan" else _UNKNOWN
     return list(value) if isinstance(value, tuple) else value

@@ -32,7 +32,7 @@ FINALISTS = 6
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What a search needs beside its cases."""
+    """Settings of a search: its target, metrics, objectives and axes."""
 
     target: Target
     store: Store
@@ -57,7 +57,7 @@ class Tuning:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One proposal and what came of it, on the cases that are tuned on."""
+    """A proposed cell and its results on the cases used for tuning."""
 
     cell: Cell
     run: Run
@@ -73,7 +73,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class FinishedSearch:
-    """What a search chose, and what it looked at for that."""
+    """Result of a search: its trials and the best among them."""
 
     trials: tuple[Trial, ...]
     """Each settings once, in the order asked; the first are the present ones."""
@@ -175,7 +175,7 @@ async def ask_cell(tuning: Tuning, cell: Cell, cases: Sequence[Case], label: str
 async def time_in_turn(
     tuning: Tuning, runs: Sequence[RecordedRun], cases: int
 ) -> list[RecordedRun]:
-    """The same runs with `warm_latency`: their cases asked again, warm, of each in turn."""
+    """Add `warm_latency` to the runs by asking their cases again, warm and in turn."""
     await time_runs(
         [recorded.run for recorded in runs],
         tuning.store,

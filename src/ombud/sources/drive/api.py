@@ -37,8 +37,8 @@ class DriveFile(NamedTuple):
 
 
 class GoogleDrive:
-    """What an account sees of Google Drive. Methods raise SourceError, and NotShown for what is
-    hidden from the account."""
+    """A client for the files of Google Drive that an account can see. Methods raise SourceError,
+    and NotShown for what is hidden from the account."""
 
     def __init__(self, client: SiteClient, address: str) -> None:
         self._client = client

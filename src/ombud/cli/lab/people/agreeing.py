@@ -25,7 +25,8 @@ def agree(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """How far people agree on each criterion: percentage, kappas and alpha, with intervals."""
+    """Measure how far people agree on each criterion: percentage, kappas and alpha, with
+    intervals."""
     del home
     with errors_said(as_json):
         from ombud.lab import agreement, read_ratings
@@ -56,8 +57,8 @@ def align(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """How far a judge or a metric agrees with people, whether it leans to long answers, and what
-    it makes of few ratings."""
+    """Measure how far a judge or a metric agrees with people and favours long answers, and estimate
+    people's mean from few ratings."""
     del home
     with errors_said(as_json):
         from ombud.lab import align as align_ratings
@@ -103,7 +104,7 @@ def _judged(read: "RatingSet", scores: Path | None, metric: str) -> Scores:
 
 
 def _scores_of_texts(read: "RatingSet", metric: str) -> Scores:
-    """Of the answers in the file, beside their references."""
+    """Score the answers in the file against their references."""
     from ombud.errors import BadRequest
     from ombud.lab import TEXT_METRICS
 
@@ -122,7 +123,7 @@ def _scores_of_texts(read: "RatingSet", metric: str) -> Scores:
 
 
 def _scores_of_runs(read: "RatingSet", metric: str) -> Scores:
-    """Of the answers that were rated, from the runs that gave them."""
+    """Read the scores of the rated answers from the runs that gave them."""
     from ombud.errors import BadRequest
     from ombud.lab import read_run
 
