@@ -37,7 +37,6 @@ from ombud.types import Case
 
 METRICS = "page_recall@5,quote_recall@5,quote_recall@1000w,mrr,latency"
 COLUMNS = ("page_recall@5", "quote_recall@5", "quote_recall@1000w", "mrr")
-BY_TYPE = "quote_recall@1000w"
 RECORDED = ROOT / "tests/data/recorded"
 TARGET = ROOT / "research/results/retrieval.md"
 
@@ -134,7 +133,6 @@ def _study(study: Study, title: str, workspace: Workspace, whole: Sequence[Case]
                 "",
                 *_table(cells, recorded),
             ]
-            lines += ["", f"{BY_TYPE} by type of question:", "", *_by_type(cells, recorded)]
     return lines
 
 
@@ -173,25 +171,6 @@ def _table(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
     means = {line.metric: line.mean for line in recorded[0].summary(["overall"])}
     counts = " | ".join(f"{means[name].valid} of {means[name].total}" for name in COLUMNS)
     return [*lines, f"| n | {counts} | | | |"]
-
-
-def _by_type(cells: Sequence[Cell], recorded: Sequence[RecordedRun]) -> list[str]:
-    found = [_means_by_type(one) for one in recorded]
-    names = [name for name, mean in found[0].items() if mean.valid]
-    head = " | ".join(f"{name} (n {found[0][name].valid})" for name in names)
-    lines = [f"| setting | {head} |", "|---|" + "---|" * len(names)]
-    for cell, means in zip(cells, found, strict=True):
-        figures = [_figure(means[name]) for name in names]
-        lines.append(f"| {cell_label(cell)} | {' | '.join(figures)} |")
-    return lines
-
-
-def _means_by_type(run: RecordedRun) -> dict[str, Mean]:
-    means = {}
-    for line in run.summary(["type"]):
-        if line.metric == BY_TYPE:
-            means[line.name] = line.mean
-    return means
 
 
 def _against(first: RecordedRun, other: RecordedRun) -> dict[str, str]:
