@@ -51,6 +51,18 @@ def test_as_other_implementations_say(seed: int) -> None:
     assert found.classes.agreement.value == pytest.approx(equal)
 
 
+def test_each_type_of_question_has_its_own_correlation() -> None:
+    ratings, scores = drawn(2)
+    kinds = [
+        rating._replace(kind="vague" if n % 3 else "simple") for n, rating in enumerate(ratings)
+    ]
+    found = of(kinds, scores)
+    assert set(found.by_type) == {"simple", "vague"}
+    own = [rating for rating in kinds if rating.kind == "simple"]
+    alone = spearmanr([one.value for one in own], [scores[one.item] for one in own])[0]
+    assert found.by_type["simple"].value == pytest.approx(alone)
+
+
 def test_p_is_small_for_what_goes_together_and_uniform_for_what_does_not() -> None:
     ratings, scores = drawn(1)
     assert (of(ratings, scores).p or 1) < 0.001

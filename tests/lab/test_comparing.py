@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,21 @@ def test_the_difference_is_second_minus_first_over_the_cases_that_have_both_valu
     assert (row.first, row.second, row.comparison.difference) == (0.375, 0.875, 0.5)
     assert (row.comparison.pairs, row.lost, row.won) == (2, 1, 1)
     assert row.mcnemar is None
+
+
+def test_answers_are_judged_alone_where_their_evidence_was_found() -> None:
+    cases = many(3)
+    cases[:2] = [one.model_copy(update={"evidence": (gold("26 days"),)}) for one in cases[:2]]
+    run = recorded(cases, {"mrr": [1.0, 0.0, None], "token_f1": [0.75, 0.25, 0.5]})
+    seen = [
+        one.model_copy(update={"hits": (), "lost": lost})
+        for one, lost in zip(run.observations, ("", "not retrieved", ""), strict=True)
+    ]
+    found = replace(run, observations=tuple(seen)).where_found()
+    assert found.cases == (cases[0],)
+    assert {line.metric: line.mean.value for line in found.summary(["overall"])} == {
+        "token_f1": 0.75
+    }
 
 
 def test_mcnemar_counts_the_cases_that_only_one_run_passed() -> None:

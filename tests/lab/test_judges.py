@@ -342,6 +342,18 @@ def test_the_composite_is_the_mean_of_what_applies_with_redundancy_turned_round(
     assert "redundancy 0.25" in words
 
 
+def test_the_likeness_to_a_gold_answer_counts_length_as_one_of_four() -> None:
+    grades = {"means the same": 5, "reference the answer holds": 4, "addresses": 3, "length": 2}
+
+    def say(prompt: str) -> dict[str, Any]:
+        head = prompt.partition("Ask yourself")[0]
+        return {"reason": "", "grade": next(g for words, g in grades.items() if words in head)}
+
+    value, words = given("persona.pairwise", say)
+    assert value == pytest.approx(3.5)
+    assert "length 2" in words
+
+
 def test_good_is_four_or_five() -> None:
     assert given("hypa.good", lambda _: {"reason": "", "grade": 5})[0] == 1
     assert given("hypa.good", lambda _: {"reason": "", "grade": 4})[0] == 1
