@@ -332,12 +332,13 @@ def cli_page() -> str:
     """What each command does and its options by name; the site shows `full_cli_page`."""
     words = [
         *ABOUT_COMMANDS,
-        "`ombud VERB --help` says what each option takes and does; so does the site that "
-        "`make docs` builds.",
+        "Every command takes `--home`. `ombud VERB --help` says what each option takes and does; "
+        "so does the site that `make docs` builds.",
     ]
     for name, command in commands():
         options = [f"`{_spelt(*declared)}`" for declared in _declared(command)]
-        words += [f"## {name}", _tidy(command.help), ", ".join(options)]
+        named = ", ".join(option for option in options if option != "`--home`")
+        words += [f"## {name}", _tidy(command.help), named]
     return "\n\n".join(filter(None, words))
 
 
