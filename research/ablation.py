@@ -82,11 +82,11 @@ OFF = Mechanism("nothing")
 RANKING = (
     Mechanism(
         "sections for a group of people (`groups.toml`)",
-        [Patch(groups, "_groups_of", lambda _: set())],
+        [Patch(groups, "_groups_in", lambda _: set())],
     ),
     Mechanism(
         "a country's section leads (`sections.py`)",
-        [Patch(sections, "_local_rule", lambda _: None)],
+        [Patch(sections, "local_rule", lambda _: None)],
     ),
 )
 FEATURES = (

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ombud.answer import Tree
 from ombud.errors import BadRequest
-from ombud.models import Tree
 from research.training.logistic import FeatureRow, Numbers
 
 LEAVES = 6

@@ -10,7 +10,7 @@ from ombud.errors import SetupError
 from ombud.models import Reader, ReaderPassage, open_reader
 from ombud.models.embed.delta import merged
 from ombud.models.reader import encode
-from ombud.models.reader.encoding import CLS, MOST, NO_PIECE, SEP
+from ombud.models.reader.reader import CLS, MOST, NO_PIECE, SEP
 from research.training.deltas import write_delta
 
 

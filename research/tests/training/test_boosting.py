@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ombud.answer import trees_logit
 from ombud.errors import BadRequest
-from ombud.models import trees_logit
 from research.training.boosting import fit_boosted
 
 sklearn = pytest.importorskip("sklearn.ensemble")

@@ -32,8 +32,7 @@ from tokenizers import Tokenizer
 from ombud.models.embed.delta import merged
 from ombud.models.embed.minilm import PACKAGE
 from ombud.models.embed.onnx_graph import read_safetensors
-from ombud.models.reader.encoding import CLS, SEP
-from ombud.models.reader.reader import DELTA
+from ombud.models.reader.reader import CLS, DELTA, SEP
 from research.training.deltas import write_delta
 from research.training.reader.fitting import Course, device_of_choice, fit
 from research.training.reader.held_out import SHIPPED, HeldOutReading, write_held_out

@@ -20,7 +20,9 @@ from ombud.answer.quoting.confidence import (
     FEATURES_OF,
     Basis,
     ConfidenceWeights,
+    Tree,
     estimate_confidence,
+    trees_logit,
 )
 from ombud.answer.quoting.reading import NOT_READ, joined, passage_of, read_evidence
 from ombud.answer.quoting.sections import choose_sections, rank_sections

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 
-from ombud.answer.assessing import Assessment, assess_evidence, is_sure, least_confidence
+from ombud.answer.assessing import Assessment, assess_evidence
 from ombud.answer.bodies import (
     Body,
     clarify_body,
@@ -33,9 +33,8 @@ from ombud.answer.foreign import foreign_body, is_understood
 from ombud.answer.memory import memory_body
 from ombud.answer.parts import AnswerParts, StepTimer, rounded
 from ombud.answer.privacy import guard, refining_knowledge
-from ombud.answer.quoting.confidence import ConfidenceWeights, load_weights
 from ombud.answer.quoting.sections import choose_sections
-from ombud.answer.several import missing_codes, question_parts, several_body, with_missing
+from ombud.answer.several import missing_codes, several_body, with_missing
 from ombud.answer.sources import sources_of
 from ombud.answer.triage.checking import TriageResult
 from ombud.answer.triage.phrases import own_record, wants_anonymity
@@ -236,19 +235,6 @@ class AskRun:
         unread = unread_language(self.question.text, knowledge.engine, knowledge.embedder)
         return bool(unread) and self.parts.chat is None
 
-    @property
-    def _weights(self) -> ConfidenceWeights:
-        return load_weights(basis=self.assessment.basis)
-
-    @property
-    def _confidence(self) -> float:
-        return self.assessment.signals["confidence"]
-
-    @property
-    def _threshold(self) -> float:
-        """Return the least confidence to answer."""
-        return least_confidence(self.assessment, self.plan)
-
     async def _ask_back(self) -> Body | None:
         """Ask back if the country is missing or the model could not tell what the question is
         about."""
@@ -280,7 +266,7 @@ class AskRun:
     def _decided(self) -> Body | None:
         """Return the reply that replaces an answer, if that is already clear."""
         if self.triaged.label == "person":
-            has_quotes = is_sure(self.assessment, self.plan) and not self.resolved.follows
+            has_quotes = self.assessment.is_sure and not self.resolved.follows
             sections = self.assessment.sections if has_quotes else ()
             return person_body(self.question, sections, self.parts)
         if self.triaged.label == "sensitive" and self.triaged.matter:
@@ -293,44 +279,29 @@ class AskRun:
         """Return the reply that replaces an answer where no model judges the evidence."""
         if self.results.translation and self.parts.chat is None:
             return self._foreign(self.results.translation)
-        if self._is_vague():
+        question = self.results.question or self.question
+        if not self.resolved.follows and is_vague(question, self.assessment):
             return self._clarified()
         if self._looks_outside():
             return outside_body(self.parts, self.language)
-        several = self._several()
+        several = several_body(question, self.where, self.parts, self.results.plan, self.language)
         if several:
             return several
-        answers = is_sure(self.assessment, self.plan)
-        if self.elsewhere.decide(sure=answers):
+        if self.elsewhere.decide(sure=self.assessment.is_sure):
             return which_country_body(self.elsewhere, self.language)
-        if answers:
+        if self.assessment.is_sure:
             return None
         return self._not_sure() or not_stated_body(self.question, self.results, self.parts)
 
-    def _several(self) -> Body | None:
-        """Return an answer to each of several things that are asked in one message."""
-        question = self.results.question or self.question
-        things = question_parts(question.text, self.language)
-        if not things:
-            return None
-        return several_body(things, question, self.where, self.parts, self.results.plan)
-
     def _looks_outside(self) -> bool:
         """Tell whether triage and the search agree that no document speaks of it."""
-        # Triage asks for no more certainty than the organisation does.
-        is_unsure = self._confidence < min(self._weights.answer, self._threshold)
-        return self.triaged.label == "out_of_scope" and self._is_far() and is_unsure
-
-    def _is_far(self) -> bool:
-        signal = "cosine" if "dense" in self.results.best else "coverage_all"
-        return self.assessment.signals[signal] < self._weights.on_topic
-
-    def _is_vague(self) -> bool:
-        if self.resolved.follows:
+        if self.triaged.label != "out_of_scope":
             return False
-        own_terms = int(self.assessment.signals["own_terms"])
-        question = self.results.question or self.question
-        return is_vague(question, own_terms, self._confidence, self._weights.closest)
+        weights, signals = self.assessment.weights, self.assessment.signals
+        nearness = signals["cosine" if "dense" in self.results.best else "coverage_all"]
+        # Triage asks for no more certainty than the organisation does.
+        least = min(weights.answer, self.assessment.least)
+        return nearness < weights.on_topic and self.assessment.confidence < least
 
     def _handed_over(self, matter: Matter) -> Body:
         """Offer a person, and show the fitting passages however sure the search is of them."""
@@ -345,15 +316,19 @@ class AskRun:
             translation,
             self.assessment.sections,
             self.parts,
-            near=self._confidence >= min(self._weights.closest, self._threshold),
-            sure=self._confidence >= self._threshold,
+            near=self._is_near(),
+            sure=self.assessment.confidence >= self.assessment.least,
             alarming=self.triaged.offers_person,
         )
 
+    def _is_near(self) -> bool:
+        """Tell whether the closest passages are near enough to be of use."""
+        least = min(self.assessment.weights.closest, self.assessment.least)
+        return self.assessment.confidence >= least
+
     def _not_sure(self) -> Body | None:
         """Return the closest passages, if they are near enough to be of use."""
-        least = min(self._weights.closest, self._threshold)
-        if self._confidence < least or not self.assessment.sections:
+        if not self._is_near() or not self.assessment.sections:
             return None
         return not_sure_body(self.question, self.assessment.sections, self.parts)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ombud.answer.parts import AnswerParts
 from ombud.answer.quoting.applying import named_rows
 from ombud.answer.quoting.confidence import (
+    UNWEIGHED,
     Basis,
     ConfidenceWeights,
     estimate_confidence,
@@ -26,11 +27,9 @@ from ombud.answer.quoting.underlining import span_features
 from ombud.answer.signals import askable, measure_signals, section_signals, term_weights
 from ombud.errors import ModelError
 from ombud.index import Filter
-from ombud.models import Reader
 from ombud.retrieve import (
     SearchResult,
     find_passages,
-    queried_abbreviation,
     query_terms,
     standard_query,
 )
@@ -49,8 +48,16 @@ class Assessment(NamedTuple):
     """Of the evidence, likeliest to answer first."""
     signals: Mapping[str, float] = {}
     """As the trace holds them: `confidence`, `own_terms`, and what they are made of."""
-    basis: Basis = "sparse"
-    """What they were measured with."""
+    confidence: float = 0.0
+    """How likely the section that leads answers."""
+    least: float = 1.0
+    """Confidence from which it is called the answer."""
+    weights: ConfidenceWeights = UNWEIGHED
+
+    @property
+    def is_sure(self) -> bool:
+        """Tell whether the section that leads is called the answer."""
+        return bool(self.sections) and self.confidence >= self.least
 
 
 def assess_evidence(
@@ -60,28 +67,22 @@ def assess_evidence(
     search key and proves nothing. The plan and `parts.may_read` decide whether the small reader
     scores them."""
     comparison = _compare(question, results, where, parts)
-    wants_reader = comparison.is_readable and plan.reader != "never"
-    if wants_reader and parts.may_read and plan.reader == "always":
-        return _weigh(comparison, parts, _read(comparison, parts.reader()))
-    unread = _weigh(comparison, parts)
-    if not wants_reader or (plan.reader == "unsure" and not _is_doubtful(unread, plan)):
-        return unread
-    if not parts.may_read:
-        return unread._replace(signals={**unread.signals, "unread": 1.0})
+    # Like the embedder, the reader was trained on English.
+    is_readable = comparison.is_dense and comparison.results.translation is None
+    if not is_readable or plan.reader == "never":
+        return _weigh(comparison, parts, plan)
+    if plan.reader == "unsure" or not parts.may_read:
+        unread = _weigh(comparison, parts, plan)
+        above = unread.confidence - unread.least
+        if plan.reader == "unsure" and not -DOUBTED_BELOW <= above <= DOUBTED_ABOVE:
+            return unread
+        if not parts.may_read:
+            return unread._replace(signals={**unread.signals, "unread": 1.0})
     reader = parts.reader()
-    return _weigh(comparison, parts, _read(comparison, reader)) if reader else unread
-
-
-def _is_doubtful(assessment: Assessment, plan: Plan) -> bool:
-    above = assessment.signals["confidence"] - least_confidence(assessment, plan)
-    return -DOUBTED_BELOW <= above <= DOUBTED_ABOVE
-
-
-def least_confidence(assessment: Assessment, plan: Plan) -> float:
-    """Return the least confidence at which the leading section is called the answer."""
-    if plan.abstain is None:
-        return load_weights(basis=assessment.basis).answer
-    return plan.abstain
+    if reader is None:
+        return _weigh(comparison, parts, plan)
+    passage, spans, features = comparison.query.passage, comparison.spans, comparison.features
+    return _weigh(comparison, parts, plan, read_evidence(passage, spans, features, reader))
 
 
 def answered_questions(
@@ -93,8 +94,8 @@ def answered_questions(
     unread = plan.model_copy(update={"reader": "never"})
     for text in texts:
         assessment = assess_alone(text, question, where, parts, unread)
-        if is_sure(assessment, plan):
-            surest.append((-assessment.signals["confidence"], text))
+        if assessment.is_sure:
+            surest.append((-assessment.confidence, text))
     return [text for _, text in sorted(surest)]
 
 
@@ -108,12 +109,6 @@ def assess_alone(
     return assess_evidence(alone, results, where, parts, plan)
 
 
-def is_sure(assessment: Assessment, plan: Plan) -> bool:
-    """Tell whether the section that leads is called the answer."""
-    is_likely = assessment.signals["confidence"] >= least_confidence(assessment, plan)
-    return is_likely and bool(assessment.sections)
-
-
 class _Comparison(NamedTuple):
     """The evidence compared with the question, before the reader scores it."""
 
@@ -122,16 +117,7 @@ class _Comparison(NamedTuple):
     query: Query
     spans: Sequence[AnswerSpan]
     features: Sequence[SpanRow]
-
-    @property
-    def is_dense(self) -> bool:
-        return "dense" in self.results.best
-
-    @property
-    def is_readable(self) -> bool:
-        """Tell whether the reader can score the evidence: like the embedder, it was trained on
-        English."""
-        return self.is_dense and self.results.translation is None
+    is_dense: bool
 
 
 def _compare(
@@ -158,41 +144,35 @@ def _compare(
         query=query,
         spans=spans,
         features=features,
+        is_dense="dense" in results.best,
     )
 
 
-def _read(comparison: _Comparison, reader: Reader | None) -> ReadEvidence:
-    if reader is None:
-        return NOT_READ
-    return read_evidence(comparison.query.passage, comparison.spans, comparison.features, reader)
-
-
 def _weigh(
-    comparison: _Comparison, parts: AnswerParts, read: ReadEvidence = NOT_READ
+    comparison: _Comparison, parts: AnswerParts, plan: Plan, read: ReadEvidence = NOT_READ
 ) -> Assessment:
-    question, results, query = comparison.question, comparison.results, comparison.query
-    knowledge = parts.knowledge
-    engine = knowledge.engine
+    question, results = comparison.question, comparison.results
+    engine = parts.knowledge.engine
     basis: Basis = "sparse"
     if comparison.is_dense:
         basis = "read" if read.columns else "hybrid"
     rows = joined(comparison.features, read)
-    passage_terms = query_terms(query.passage, engine)
+    terms = query_terms(comparison.query.passage, engine)
     spans = answering_spans(question, comparison.spans, rows, span_weights(basis))
     sections = rank_sections(spans)
-    signals = measure_signals(passage_terms, results, engine, rows) | section_signals(sections)
+    signals = measure_signals(terms, results, engine, rows) | section_signals(sections)
     signals |= read.signals
-    signals["askable"] = askable(question.text, knowledge.embedder)
-    confidence_weights = load_weights(basis=basis)
-    signals["confidence"] = estimate_confidence(signals, confidence_weights)
-    abbreviation = queried_abbreviation(question, knowledge.glossary)
-    # What an abbreviation stands for was added to the passage of the query.
-    own_terms = len(set(passage_terms if abbreviation else query_terms(question.text, engine)))
-    signals["own_terms"] = float(own_terms)
+    signals["askable"] = askable(question.text, parts.knowledge.embedder)
+    weights = load_weights(basis=basis)
+    signals["confidence"] = estimate_confidence(signals, weights)
+    # What an abbreviation stands for is among them.
+    signals["own_terms"] = float(len(set(terms)))
     return Assessment(
         sections=sections,
         signals=signals,
-        basis=basis,
+        confidence=signals["confidence"],
+        least=weights.answer if plan.abstain is None else plan.abstain,
+        weights=weights,
     )
 
 

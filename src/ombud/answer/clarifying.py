@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ombud.answer.assessing import Assessment
 from ombud.answer.parts import AnswerParts
 from ombud.index import Filter
 from ombud.messages import country_name
@@ -46,16 +47,15 @@ def possible_questions(text: str) -> list[str]:
     return listed_questions(text)[:MOST_TRIED]
 
 
-def is_vague(question: Question, terms: int, confidence: float, least: float) -> bool:
-    """Tell whether a first message names a subject and asks nothing about it, such as "leave?".
-
-    terms: how many content words it has, abbreviations spelt out. least: confidence from which the
-    documents are taken to speak of the subject."""
+def is_vague(question: Question, assessment: Assessment) -> bool:
+    """Tell whether a first message names a subject and asks nothing about it, such as "leave?"."""
+    terms = assessment.signals["own_terms"]
     if question.history or terms >= LEAST_TERMS:
         return False
     if ASKS.search(question.text) and terms:
         return False
-    return not terms or bool(listed_questions(question.text)) or confidence >= least
+    is_near = assessment.confidence >= assessment.weights.closest
+    return not terms or bool(listed_questions(question.text)) or is_near
 
 
 def listed_questions(text: str) -> list[str]:

@@ -16,11 +16,11 @@ from ombud.answer.quoting.card import section_pieces
 from ombud.answer.quoting.groups import status_words
 from ombud.answer.quoting.sections import RankedSection
 from ombud.answer.quoting.spans import LIST_MARK, AnswerSpan, is_row, points_back
-from ombud.answer.resolve import clauses_of
 from ombud.messages import message
 from ombud.text import (
     Phrases,
     analyse,
+    clauses_of,
     find_service,
     fold,
     moved,

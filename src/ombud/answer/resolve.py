@@ -19,6 +19,7 @@ from ombud.text import (
     Period,
     Phrases,
     analyse,
+    clauses_of,
     country_names,
     find_first_day,
     find_period,
@@ -28,7 +29,6 @@ from ombud.text import (
     moved,
     named_countries,
     phrase_tables,
-    split_sentences,
     split_words,
 )
 from ombud.types import Message, Question, ResolvedQuestion
@@ -227,12 +227,6 @@ class _Conversation:
         if names_scope(text) or not subject_terms(text):
             return f"{subject}, {text.lstrip(END)}"
         return f"{text.rstrip(END)}? {subject}"
-
-
-def clauses_of(text: str) -> list[str]:
-    """Return what stands between full stops, question marks and commas."""
-    sentences = [text[start:end] for start, end in split_sentences(text, "en")]
-    return [clause for sentence in sentences for clause in sentence.split(", ")]
 
 
 def follows_by_words(text: str) -> bool:

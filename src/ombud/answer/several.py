@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ombud.answer.assessing import Assessment, assess_alone, is_sure
+from ombud.answer.assessing import Assessment, assess_alone
 from ombud.answer.bodies import Body
 from ombud.answer.parts import AnswerParts
 from ombud.answer.proof.citing import Composed
@@ -97,19 +97,18 @@ def with_missing(body: Body, names: Sequence[str], language: str) -> Body:
 
 
 def several_body(
-    things: Sequence[QuestionPart],
-    question: Question,
-    where: Filter,
-    parts: AnswerParts,
-    plan: Plan,
+    question: Question, where: Filter, parts: AnswerParts, plan: Plan, language: str
 ) -> Body | None:
-    """Quote the section that answers each of several things, and say which have none. None if no
-    section answers."""
+    """Quote the section that answers each of several things, and say which have none. None if one
+    thing is asked, or no section answers."""
+    things = question_parts(question.text, language)
+    if not things:
+        return None
     sections: list[RankedSection] = []
     unanswered: list[str] = []
     for thing in things:
         assessed = assess_alone(thing.question, question, where, parts, plan)
-        section = section_on_part(thing, assessed, plan)
+        section = section_on_part(thing, assessed)
         if section is None:
             unanswered.append(thing.name)
         elif section not in sections:
@@ -128,11 +127,11 @@ def several_body(
     return with_missing(body, unanswered, message_language(question.text))
 
 
-def section_on_part(thing: QuestionPart, assessed: Assessment, plan: Plan) -> RankedSection | None:
+def section_on_part(thing: QuestionPart, assessed: Assessment) -> RankedSection | None:
     """Return the section that answers a question with enough confidence; for an enumerated item the
     likeliest whose heading or title has its words."""
     if thing.is_question:
-        return choose_sections(assessed.sections)[0] if is_sure(assessed, plan) else None
+        return choose_sections(assessed.sections)[0] if assessed.is_sure else None
     for section in assessed.sections:
         chunk = section.chunk
         heading = f"{chunk.title} {section_of(section.lead)}"

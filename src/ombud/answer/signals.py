@@ -4,7 +4,7 @@ abstention."""
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -50,32 +50,29 @@ def measure_signals(
     total = sum(weights.values()) or 1.0
     return {
         "cosine": max(0.0, best.get("dense", 0.0)),
-        "cosine_span": _best(row["cosine"] for row in spans),
-        "coverage_best": _best(coverage(weights, terms_of_hit) for terms_of_hit in terms_of),
+        "cosine_span": max((row["cosine"] for row in spans), default=0.0),
+        "coverage_best": max((coverage(weights, terms) for terms in terms_of), default=0.0),
         "coverage_all": coverage(weights, set().union(*terms_of)),
         "known_terms": occurring / max(1, len(weights)),
         "rare_held": rare_coverage(weights, terms_of),
         "length": min(len(weights), LONG) / LONG,
         "sparse_share": best.get("sparse", 0.0) / total,
-        "span_match": _best(row["cosine"] * row["terms"] for row in spans),
-        "span_terms": _best(row["terms"] for row in spans),
+        "span_match": max((row["cosine"] * row["terms"] for row in spans), default=0.0),
+        "span_terms": max((row["terms"] for row in spans), default=0.0),
     }
 
 
 def section_signals(ranked: Sequence[RankedSection]) -> dict[str, float]:
     """Return how likely the best sentences and sections are to answer. ranked: likeliest first."""
     scores = sorted((span.score for section in ranked for span in section.spans), reverse=True)
-    sections = [section.likelihood for section in ranked]
+    best, second, *_ = *scores, 0.0, 0.0
+    best_section, second_section, *_ = *(section.likelihood for section in ranked), 0.0, 0.0
     return {
-        "span_best": _logit(_at(scores, 0)),
-        "span_second": _logit(_at(scores, 1)),
-        "section_best": _at(sections, 0),
-        "section_second": _at(sections, 1),
+        "span_best": _logit(best),
+        "span_second": _logit(second),
+        "section_best": best_section,
+        "section_second": second_section,
     }
-
-
-def _at(values: Sequence[float], place: int) -> float:
-    return values[place] if place < len(values) else 0.0
 
 
 def _logit(probability: float) -> float:
@@ -88,16 +85,12 @@ def _terms_of(hits: Sequence[Hit]) -> list[set[str]]:
     return [set(chunk_terms(hit.chunk)) for hit in hits]
 
 
-def _best(values: Iterable[float]) -> float:
-    return max(values, default=0.0)
-
-
 def rare_coverage(weights: Mapping[str, float], terms_of: Sequence[set[str]]) -> float:
     """Return the largest share of the rarest terms that one hit has."""
     rarest = sorted(weights, key=lambda term: -weights[term])[:RAREST]
     if not rarest:
         return 0.0
-    return _best(len(terms.intersection(rarest)) / len(rarest) for terms in terms_of)
+    return max((len(terms.intersection(rarest)) / len(rarest) for terms in terms_of), default=0.0)
 
 
 def missing_terms(text: str, hits: Sequence[Hit], engine: Engine, most: int = 3) -> tuple[str, ...]:

@@ -15,4 +15,3 @@ from ombud.models.exposure import EXPOSURES
 from ombud.models.reader import Reader, ReaderPassage, Reading, encode, open_reader
 from ombud.models.remote import is_remote, route_of_part
 from ombud.models.rerank.reranker import Reranker, open_reranker
-from ombud.models.trees import Tree, trees_logit

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from ombud.index import Engine, Filter
 from ombud.retrieve.rerank.nearness import descending
-from ombud.retrieve.strategies.own_words import query_terms
-from ombud.retrieve.weighting import chunk_terms
+from ombud.retrieve.strategies.own_words import chunk_terms, query_terms
 from ombud.text import analyse, key_rows, named_row, numbers_in
 from ombud.types import Hit
 

@@ -1,11 +1,11 @@
-"""Index terms of passages, and TF-IDF in place of BM25 on the sparse side, as Wombat had it."""
+"""TF-IDF in place of BM25 on the sparse side, as Wombat had it."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping
 
 from ombud.index import Engine, Leg
-from ombud.text import analyse, remembered
+from ombud.retrieve.strategies.own_words import chunk_terms
 from ombud.types import Chunk
 
 CANDIDATES = 1000
@@ -53,15 +53,3 @@ def _length(weights: Mapping[str, float]) -> float:
 
 def _idf(chunks: int, holders: int) -> float:
     return math.log((1 + chunks) / (1 + holders)) + 1
-
-
-def chunk_terms(chunk: Chunk) -> tuple[str, ...]:
-    """Index terms of a passage with its headings and, of a table, its header; repeated as they
-    are."""
-    lines = (*chunk.trail, chunk.header, chunk.text)
-    return _terms(lines, chunk.language)
-
-
-@remembered(2048)
-def _terms(lines: tuple[str, ...], language: str) -> tuple[str, ...]:
-    return tuple(analyse("\n".join(lines), language))

@@ -3,7 +3,7 @@
 from ombud.text.analysis import analyse, count_cjk, fold
 from ombud.text.days.periods import find_first_day, find_period, find_service
 from ombud.text.days.spans import Calendar, Period, moved
-from ombud.text.evidence import evidence_spans, plain_sentence, straight_quotes
+from ombud.text.evidence import evidence_spans, plain_sentence
 from ombud.text.language import (
     common_words,
     detect_language,
@@ -11,7 +11,7 @@ from ombud.text.language import (
     language_margin,
     message_language,
 )
-from ombud.text.markdown import link_host, links_of_words, read_rows, with_links
+from ombud.text.markdown import RULE_ROW, link_host, links_of_words, read_rows, with_links
 from ombud.text.names.abbreviations import find_abbreviations
 from ombud.text.names.countries import (
     country_list,
@@ -37,7 +37,7 @@ from ombud.text.numbers import (
 )
 from ombud.text.phrases import Phrases, phrase_tables, split_words
 from ombud.text.remembering import forget_passages, remembered
-from ombud.text.sentences import split_sentences
+from ombud.text.sentences import clauses_of, split_sentences
 from ombud.text.spelling import (
     Corrected,
     Vocabulary,
@@ -53,4 +53,4 @@ from ombud.text.tables import (
     named_row,
     row_in_range,
 )
-from ombud.text.wording import TermSearch, plain_wording, term_pattern
+from ombud.text.wording import TermSearch, plain_wording, straight_quotes, term_pattern

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import Stemmer
 
+from ombud.text.phrases import split_words
+
 STEMMERS = {
     "da": "danish",
     "de": "german",
@@ -26,7 +28,6 @@ STEMMERS = {
 }
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[.'’&/-](?=[^\W_{CJK}])[^\W_{CJK}]+)*")
-PART = re.compile(r"[^\W_]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _IDEOGRAPH = re.compile(f"[{CJK}]")
 _WHOLE = re.compile(r"[&/]|\d")
@@ -66,16 +67,12 @@ def _pairs(run: str) -> list[str]:
 def _terms(word: str, language: str) -> tuple[str, ...]:
     # "401(k)", "on-call" and "13.5" are one word to a reader: keep the parts, and the whole where
     # it is short.
-    parts = PART.findall(word)
+    parts = split_words(word)
     stop_words = _stop_words(language)
     terms = [_stem(part, language) for part in parts if part not in stop_words]
     if len(parts) > 1 and len(word) <= LONGEST_WHOLE and _WHOLE.search(word):
-        terms.append(re.sub(r"['’]", "", word))
-    return tuple(map(_cut, terms))
-
-
-def _cut(term: str) -> str:
-    return term.encode()[:LONGEST].decode(errors="ignore")
+        terms.append(word.replace("'", "").replace("’", ""))
+    return tuple(term.encode()[:LONGEST].decode(errors="ignore") for term in terms)
 
 
 @lru_cache(maxsize=100_000)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ombud.text.remembering import remembered
 from ombud.text.sentences import split_sentences
+from ombud.text.wording import straight_quotes
 
 _MARKS = re.compile(r"(?<!\\)\*+|`|^#+ |^\s*[-*+•] |^\s*\d+(?:\.\d+)*[.)]? (?=[A-Z])")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
@@ -56,14 +57,6 @@ def plain_sentence(text: str) -> str:
     """Return a text as one line with straight quotation marks and without Markdown marks."""
     lines = [_MARKS.sub("", line).strip() for line in straight_quotes(text).splitlines()]
     return " ".join(lines).strip()
-
-
-def straight_quotes(text: str) -> str:
-    """Return a text in normal form, with straight quotation marks."""
-    if text.isascii():
-        return text
-    text = re.sub(r"[“”„‟″«»]", '"', unicodedata.normalize("NFKC", text))
-    return re.sub(r"[‘’‚‛′]", "'", text)
 
 
 @cache

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from ombud.cache import user_cache
 from ombud.text.analysis import fold
+from ombud.text.wording import plain_wording
 
 LIKELY = (
     "ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hi", "it", "ja", "ko", "nl", "no",
@@ -35,8 +36,8 @@ WORD_WEIGHT = 6.0
 as much."""
 UNTOLD = 30.0
 """What a language without a list must be likelier still: keys struck at random look Swedish."""
-_LATIN = re.compile("[a-zA-Z\u00c0-\u024f]")
-_APOSTROPHE = re.compile("[\u2019`]")
+_LATIN = "\u024f"
+"""Last letter of the extended Latin alphabets."""
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019`][^\W\d_]+)*")
 _KANA = re.compile("[\u3040-\u30ff]")
 _lock = threading.Lock()
@@ -95,7 +96,7 @@ def message_language(text: str) -> str:
     letters = list(filter(str.isalpha, beginning))
     if not letters:
         return "en"
-    if 2 * len(_LATIN.findall("".join(letters))) < len(letters):
+    if 2 * sum(letter <= _LATIN for letter in letters) < len(letters):
         return detect_language(beginning, _placed(beginning))
     scores = against_english(beginning)
     best = max(scores, key=lambda language: scores[language])
@@ -105,7 +106,7 @@ def message_language(text: str) -> str:
 def against_english(text: str) -> dict[str, float]:
     """Return each language's log-likelihood ratio to English."""
     ranked = dict(_ranked(text))
-    words = {_APOSTROPHE.sub("'", word) for word in _WORD.findall(fold(text))}
+    words = set(_WORD.findall(plain_wording(fold(text))))
     english = words & _common_words("en")
     scores: dict[str, float] = {}
     for language in LIKELY:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ombud.types import Annotation, Citation
 
-_RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
+RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 _CELLS = re.compile(r"(?<!\\)\|")
 _IN_LABEL = str.maketrans({"[": "&#91;", "]": "&#93;"})
 _IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29"})
@@ -30,9 +30,9 @@ def read_lines(text: str) -> Iterator[TableLine]:
         if not line.lstrip().startswith("|"):
             names = []
             yield TableLine(line)
-        elif _RULE.match(line):
+        elif RULE_ROW.match(line):
             continue
-        elif _RULE.match(following):
+        elif RULE_ROW.match(following):
             names = _cells(line)
         else:
             yield TableLine(line, names, _cells(line))
@@ -70,7 +70,10 @@ def with_links(
     Each link names its host. escape: makes Markdown of plain words."""
     parts: list[str] = []
     done = 0
-    for link in links_between(annotations, start, start + len(text)):
+    for link in sorted(annotations, key=lambda one: one.start):
+        is_inside = link.start < start + len(text) and link.end > start
+        if link.kind != "link" or not is_inside:
+            continue
         first = max(link.start - start, done)
         last = max(min(link.end - start, len(text)), first)
         words = text[first:last]
@@ -118,13 +121,6 @@ def _place_of(words: str, text: str) -> int:
             return at
         at = text.find(words, at + 1)
     return at
-
-
-def links_between(annotations: Sequence[Annotation], start: int, end: int) -> Iterator[Annotation]:
-    in_order = sorted(annotations, key=lambda one: one.start)
-    for one in in_order:
-        if one.kind == "link" and one.start < end and one.end > start:
-            yield one
 
 
 def before_link(markdown: str) -> str:

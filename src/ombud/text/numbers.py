@@ -62,6 +62,7 @@ DIGITS = r"\d+(?:[.,]\d+)*"
 """Pattern of a number in digits, in a text that went through `join_groups`."""
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
+LETTERS = re.compile(r"[a-z]+")
 _HAS_DIGIT = re.compile(r"\d")
 _IN_DIGITS = re.compile(DIGITS)
 _LAST_MARK = re.compile(r"(.*)([.,])(\d+)", re.DOTALL)
@@ -132,7 +133,7 @@ def _joined(match: re.Match[str]) -> str:
 
 
 def digits_of(match: re.Match[str]) -> str:
-    return re.sub(r"\D", "", match[0])
+    return "".join(filter(str.isdecimal, match[0]))
 
 
 def is_telephone(groups: str) -> bool:
@@ -169,8 +170,7 @@ def plain_decimal(number: str, language: str = "en") -> str:
 
 def _whole(number: str) -> str:
     """Remove group marks and leading zeros."""
-    digits = number if number.isdecimal() else re.sub(r"\D", "", number)
-    return digits.lstrip("0") or "0"
+    return "".join(filter(str.isdecimal, number)).lstrip("0") or "0"
 
 
 def is_grouped(number: str) -> bool:
@@ -197,8 +197,8 @@ def spell_out(text: str) -> str:
     and number words above twenty as digits."""
     plain = unicodedata.normalize("NFKC", text).lower()
     if _HAS_DIGIT.search(plain):
-        plain = join_groups(spell_dates(plain))
-        plain = spell_months(plain)
+        plain = join_groups(_DATE_IN_DIGITS.sub(spelt_date, plain))
+        plain = month_beside_day().sub(full_name, plain)
     if "one " in plain:
         plain = counting_one().sub("1 ", plain)
     return _compound().sub(_sum, plain) if "ty" in plain else plain
@@ -213,7 +213,7 @@ def numbers_in(text: str, language: str = "en") -> set[str]:
 def numbers_of_plain(plain: str, language: str = "en") -> set[str]:
     """Return the numbers of a text that went through `spell_out`."""
     numbers = _values(plain, language)
-    for word in re.findall(r"[a-z]+", plain):
+    for word in LETTERS.findall(plain):
         if word in NUMBER_WORDS and word != "one":
             numbers.add(NUMBER_WORDS[word])
     return numbers
@@ -252,16 +252,6 @@ def _compound() -> re.Pattern[str]:
 
 
 # Dates --------------------------------------------------------------------------------------------
-
-
-def spell_dates(text: str) -> str:
-    """Write 2026-03-31 and 31.03.2026 in lower-case `text` as "31 march 2026"."""
-    return _DATE_IN_DIGITS.sub(spelt_date, text)
-
-
-def spell_months(text: str) -> str:
-    """Expand short names of months beside a day in lower-case `text`."""
-    return month_beside_day().sub(full_name, text)
 
 
 def spelt_date(match: re.Match[str]) -> str:

@@ -97,12 +97,11 @@ def descending_length(phrase: tuple[str, object]) -> int:
 
 
 def all_same(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    """Tell whether words are those of a phrase, of which the last may be open."""
     if len(wanted) != len(words):
         return False
-    return all(map(_same, wanted, words))
-
-
-def _same(wanted: str, word: str) -> bool:
-    if wanted.endswith("*"):
-        return word.startswith(wanted[:-1])
-    return word == wanted
+    for want, word in zip(wanted, words, strict=True):
+        is_same = word.startswith(want[:-1]) if want.endswith("*") else word == want
+        if not is_same:
+            return False
+    return True

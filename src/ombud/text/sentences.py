@@ -83,6 +83,12 @@ def split_sentences(text: str, language: str = "en") -> list[tuple[int, int]]:
     return spans
 
 
+def clauses_of(text: str) -> list[str]:
+    """Return what stands between full stops, question marks and commas."""
+    sentences = [text[start:end] for start, end in split_sentences(text, "en")]
+    return [clause for sentence in sentences for clause in sentence.split(", ")]
+
+
 def _lines(text: str) -> Iterator[tuple[int, int]]:
     pending: tuple[int, int] | None = None
     may_go_on = False
@@ -131,7 +137,9 @@ def is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> bool
         return False
     looked_back = max(begin, stop.start() - _LONGEST)
     before = text[looked_back : stop.start()].split()
-    word = bare_word(before[-1]) if before else ""
+    # The last word without brackets, quotation marks and a French elision: "l'art. 5".
+    word = before[-1].lstrip("(\"'“«[").replace("’", "'") if before else ""
+    word = word.rpartition("'")[2].lower()
     after_abbreviation = goes_on_after(word, following, language)
     if after_abbreviation is not None:
         return after_abbreviation
@@ -144,12 +152,6 @@ def is_inside(begin: int, stop: re.Match[str], text: str, language: str) -> bool
 
 def first_character(following: str) -> str:
     return following.lstrip("\"'“«([¿¡")[:1]
-
-
-def bare_word(word: str) -> str:
-    # French elision: l'art. 5
-    *_, last = re.split(r"['’]", word.lstrip("(\"'“«["))
-    return last.lower()
 
 
 def follows_letter_name(before: list[str]) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -164,13 +165,13 @@ def _is_plain(word: str) -> bool:
 
 
 def _slips(typed: str, correction: str, distance: float) -> float:
-    if sorted(typed) == sorted(correction) or _undoubled(typed) == _undoubled(correction):
+    if sorted(typed) == sorted(correction) or undoubled(typed) == undoubled(correction):
         return SLIP * distance
     return distance
 
 
-def _undoubled(word: str) -> str:
-    return re.sub(r"(.)\1+", r"\1", word)
+def undoubled(word: str) -> str:
+    return "".join(letter for letter, _ in groupby(word))
 
 
 def as_cased(correction: str, typed: str) -> str:

@@ -14,6 +14,7 @@ from ombud.text.markdown import TableLine, read_lines
 from ombud.text.numbers import (
     DIGITS,
     DURATIONS,
+    LETTERS,
     NUMBER_WORDS,
     plain_decimal,
     spell_out,
@@ -43,7 +44,6 @@ _ABOVE = re.compile(
     r"(?:or more|and more|and over|and above|or over|plus|\+)"
 )
 _ONLY_NUMBER = re.compile(rf"(?<![\w.,])(?P<series>[a-z]{{1,3}})?(?P<n>{_NUMERAL})(?![\w.,])")
-_LETTERS = re.compile(r"[a-z]+")
 _CURRENCY = re.compile(r"[€£$]|\b(?:eur|gbp|usd)\b\s*")
 """Stands between "above" and its figure."""
 
@@ -65,10 +65,6 @@ class NumberRange(NamedTuple):
         """Return a sort key: narrower ranges first, and of two that meet at the value the one that
         begins there."""
         return self.high == value, self.high - self.low, -self.low
-
-    @property
-    def is_exact(self) -> bool:
-        return self.low == self.high
 
 
 class _Token(NamedTuple):
@@ -283,7 +279,9 @@ def key_row(line: TableLine, language: str) -> KeyRow:
             _KeyCell(
                 column=column,
                 forms=frozenset(filter(None, forms)),
-                range=None if number_range is None or number_range.is_exact else number_range,
+                range=None
+                if number_range is None or number_range.low == number_range.high
+                else number_range,
                 context=_context(name, language) | _context(cell, language),
                 is_range_alone=len(_LONG_WORD.findall(cell)) <= MOST_RANGE_WORDS,
             )
@@ -364,7 +362,7 @@ def _stems(word: str, language: str) -> frozenset[str]:
 
 def read_range(label: str, language: str = "en") -> NumberRange | None:
     """Return the range that a label names, or its only number; None where it names neither."""
-    plain = _CURRENCY.sub("", _LETTERS.sub(in_digits, spell_out(label)))
+    plain = _CURRENCY.sub("", LETTERS.sub(in_digits, spell_out(label)))
 
     def number(written: str) -> float:
         decimal = plain_decimal(written, language)

@@ -2,6 +2,7 @@
 apostrophe."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from typing import NamedTuple
 FEW = 4
 """Texts after which all terms of a search are compiled: one command asks a single question."""
 _NOTHING = re.compile(r"(?!)")
+_APOSTROPHES = str.maketrans("’`", "''")
+_QUOTES = str.maketrans({**dict.fromkeys("“”„‟″«»", '"'), **dict.fromkeys("‘’‚‛′", "'")})
 
 
 class _Term(NamedTuple):
@@ -43,7 +46,14 @@ class TermSearch:
 
 def plain_wording(text: str) -> str:
     """Normalise a text for term lookups: lower case, straight apostrophes."""
-    return re.sub(r"[’`]", "'", text.lower())
+    return text.lower().translate(_APOSTROPHES)
+
+
+def straight_quotes(text: str) -> str:
+    """Return a text in normal form, with straight quotation marks."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", text).translate(_QUOTES)
 
 
 def term_pattern(terms: Iterable[str]) -> re.Pattern[str]:

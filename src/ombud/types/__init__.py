@@ -19,6 +19,8 @@ from ombud.types.answers import (
     Trace,
 )
 from ombud.types.asking import (
+    LONGEST_MESSAGE,
+    MOST_MESSAGES,
     Correction,
     Message,
     Mode,
@@ -29,6 +31,7 @@ from ombud.types.asking import (
     Question,
     ResolvedQuestion,
     Role,
+    recent_history,
 )
 from ombud.types.documents import (
     CONTENT,
@@ -71,7 +74,6 @@ from ombud.types.events import (
     Transferred,
     Unclaimed,
 )
-from ombud.types.histories import LONGEST_MESSAGE, MOST_MESSAGES, recent_history
 from ombud.types.measuring import (
     Case,
     CaseType,

@@ -1,5 +1,6 @@
 """Who asks what, and every knob of one answer."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Literal
 
@@ -10,6 +11,16 @@ from ombud.types.records import Record
 Mode = Literal["hybrid", "sparse", "dense"]
 
 Role = Literal["user", "assistant", "advisor", "system"]
+MOST_MESSAGES = 500
+"""Earlier messages that a request may hold: clients send the whole conversation with every turn."""
+LONGEST_MESSAGE = 20_000
+"""Characters of one of them."""
+RECENT_MESSAGES = 20
+RECENT_TOKENS = 2_000
+CHARACTERS_PER_TOKEN = 4
+LARGEST_SHARE = 0.25
+"""Of the tokens that one message may use, so that a pasted text leaves room for the turns around
+it."""
 
 
 class Person(Record):
@@ -203,3 +214,20 @@ class Query(Record):
     """What the dense side embeds."""
     hypothetical: bool = False
     """The passage is written like a document, not like a question."""
+
+
+def recent_history(
+    messages: Sequence[Message], *, most: int = RECENT_MESSAGES, tokens: int = RECENT_TOKENS
+) -> tuple[Message, ...]:
+    """Return the last messages within both limits, oldest first; a long one is cut to its
+    beginning."""
+    room = tokens * CHARACTERS_PER_TOKEN
+    longest = int(room * LARGEST_SHARE)
+    recent: list[Message] = []
+    for message in reversed(messages[-most:] if most else ()):
+        text = message.content[:longest]
+        room -= len(text)
+        if room < 0:
+            break
+        recent.append(message.model_copy(update={"content": text}))
+    return tuple(reversed(recent))

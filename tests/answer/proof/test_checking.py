@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ombud.answer import check_claim
-from ombud.answer.proof.checking import check_quote, find_quote
+from ombud.answer.proof.checking import find_quote
+from ombud.answer.proof.citing import check_quote
 from ombud.types import Chunk
 
 

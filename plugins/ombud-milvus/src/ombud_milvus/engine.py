@@ -21,10 +21,10 @@ from pymilvus.exceptions import MilvusException
 
 from ombud.errors import EngineError
 from ombud.index.engine import FIRST, Engine, Leg, Row, Stats, Vector
-from ombud.index.engines.conditions import condition_of
 from ombud.index.engines.lance_rows import (
     Cells,
     chunk_reader_key,
+    condition_of,
     revised_chunk,
 )
 from ombud.index.visibility import Filter

@@ -23,7 +23,6 @@ from ombud.text import (
     numbers_in,
     plain_sentence,
     remembered,
-    straight_quotes,
     units_named,
 )
 from ombud.types import Chunk
@@ -71,13 +70,6 @@ class ClaimCheck(NamedTuple):
     """Empty where quoted words, figures and names stand in the passages."""
     is_derived: bool = False
     """A figure of it follows from a sum that it writes out."""
-
-
-def check_quote(quote: str, text: str, start: int, end: int) -> bool:
-    """Tell whether `quote` is what stands at start:end of the stored text, white space and
-    typographic quotes aside."""
-    stored, quoted = straight_quotes(text[start:end]), straight_quotes(quote)
-    return bool(quote.strip()) and stored.split() == quoted.split()
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ombud.answer.proof.checking import check_quote
-from ombud.text import with_links
+from ombud.text import straight_quotes, with_links
 from ombud.types import Annotation, Chunk, Citation, Claim, Document, Hit
 
 LOOKS = re.compile(r"</?(?:em|strong|b|i|u|s|span|small|mark|sub|sup)(?:\s[^<>]*)?>", re.IGNORECASE)
@@ -30,12 +29,23 @@ class Composed(NamedTuple):
 
 def cite(hit: Hit, start: int, end: int, stored: Stored) -> Citation | None:
     """Cite start:end of the chunk's document; None if the stored text differs."""
+    document = find_source(hit, start, end, stored)
+    return citation_of(hit.chunk, document, start, end) if document else None
+
+
+def find_source(hit: Hit, start: int, end: int, stored: Stored) -> Document | None:
+    """Return the stored document of a chunk; None if it differs from the chunk at start:end."""
     chunk = hit.chunk
     document = stored(chunk.document_id, chunk.version)
-    inside = chunk.text[start - chunk.start : end - chunk.start]
-    if document is None or not check_quote(inside, document.text, start, end):
-        return None
-    return citation_of(chunk, document, start, end)
+    quote = chunk.text[start - chunk.start : end - chunk.start]
+    return document if document and check_quote(quote, document.text, start, end) else None
+
+
+def check_quote(quote: str, text: str, start: int, end: int) -> bool:
+    """Tell whether `quote` is what stands at start:end of the stored text, white space and
+    typographic quotes aside."""
+    stored, quoted = straight_quotes(text[start:end]), straight_quotes(quote)
+    return bool(quote.strip()) and stored.split() == quoted.split()
 
 
 def citation_of(chunk: Chunk, document: Document, start: int, end: int) -> Citation:
@@ -76,8 +86,7 @@ def escaped(text: str) -> str:
 
 def inert(text: str) -> str:
     """Disable links, pictures and tags of Markdown and HTML. Tags that only format are left out."""
-    without_links = re.sub(r"(?<!\\)\](?=[(:])", r"\\]", LOOKS.sub("", text))
-    return re.sub(r"(?<!\\)<(?=[A-Za-z/!?])", r"\\<", without_links)
+    return re.sub(r"(?<!\\)(?:\](?=[(:])|<(?=[A-Za-z/!?]))", r"\\\g<0>", LOOKS.sub("", text))
 
 
 def as_markdown(text: str, start: int = 0, annotations: Sequence[Annotation] = ()) -> str:

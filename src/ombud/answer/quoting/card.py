@@ -10,7 +10,7 @@ from ombud.answer.proof.citing import (
     Stored,
     as_markdown,
     citation_of,
-    cite,
+    find_source,
     inert,
     page_at,
 )
@@ -65,15 +65,13 @@ class _Place(NamedTuple):
     pieces: Sequence[AnswerSpan]
     """Its sentences, list items and table rows in reading order."""
     at: int
-    """Of the piece that answers."""
+    """Of the piece that answers, in `pieces`."""
+    lead: AnswerSpan
+    """That piece."""
     heading: str
     applying: Applying
     language: str
     """Of the question."""
-
-    @property
-    def lead(self) -> AnswerSpan:
-        return self.pieces[self.at]
 
 
 class _Paragraph(NamedTuple):
@@ -112,8 +110,10 @@ def answer_card(
         excerpt = whole_excerpt(place) if is_whole else first_line_excerpt(place)
         marker = f" [{len(citations) + 1}]"
         for paragraph in (excerpt.leading, *excerpt.others):
-            claims.append(Claim(text=inert(_plain(paragraph)), citations=(len(citations),)))
-        citations.append(_citation(place, excerpt))
+            plain = "".join(part.text for part in paragraph.words).strip()
+            claims.append(Claim(text=inert(plain), citations=(len(citations),)))
+        first, last = place.pieces[excerpt.first], place.pieces[excerpt.last]
+        citations.append(citation_of(first.hit.chunk, place.document, first.start, last.end))
         paragraphs += card_paragraphs(place, excerpt, marker, is_first=is_whole)
     return Composed(tuple(claims), tuple(citations), "\n\n".join(paragraphs))
 
@@ -124,7 +124,11 @@ def card_paragraphs(
     """Yield Markdown: an answering sentence or item in bold, its section's heading and the rest.
     Tables and lines of further sections come below their heading."""
     heading = f"*{as_markdown(place.heading)}*"
-    leading = _with_marker(_markdown(excerpt.leading, place), marker)
+    leading = _markdown(excerpt.leading, place)
+    if excerpt.leading.is_table:  # the marker stands in the last cell
+        leading = f"{leading.removesuffix('|').rstrip()}{marker} |"
+    else:
+        leading += marker
     if is_first and not excerpt.leading.is_table:
         yield _in_bold(leading, marker)
         yield heading
@@ -149,23 +153,6 @@ def _in_bold(leading: str, marker: str) -> str:
     return f"**{plain.replace('**', '').replace('__', '')}**{marker}"
 
 
-def _with_marker(text: str, marker: str) -> str:
-    """Append a marker to a paragraph, inside the last cell of a table."""
-    if text.endswith("|"):
-        return f"{text.removesuffix('|').rstrip()}{marker} |"
-    return text + marker
-
-
-def _plain(paragraph: _Paragraph) -> str:
-    return "".join(part.text for part in paragraph.words).strip()
-
-
-def _citation(place: _Place, excerpt: _Excerpt) -> Citation:
-    """Cite the displayed part of a section as a whole."""
-    first, last = place.pieces[excerpt.first], place.pieces[excerpt.last]
-    return citation_of(first.hit.chunk, place.document, first.start, last.end)
-
-
 # The section in its document ------------------------------------------------------------------
 
 
@@ -176,11 +163,13 @@ def locate_section(section: RankedSection, question: Question, stored: Stored) -
     if stored_section is None:
         return None
     document, pieces, at = stored_section
-    pieces[at] = pieces[at]._replace(score=section.lead.score)
+    lead = pieces[at]._replace(score=section.lead.score)
+    pieces[at] = lead
     return _Place(
         document=document,
         pieces=pieces,
         at=at,
+        lead=lead,
         heading=section_heading(section.lead),
         applying=applying_rows(pieces, question),
         language=message_language(question.text),
@@ -194,15 +183,15 @@ def section_pieces(
     and the place of the one that leads; None where the stored text does not bear that one out."""
     lead = with_short_end(section.lead)
     chunk = lead.hit.chunk
-    document = stored(chunk.document_id, chunk.version)
-    if document is None or cite(lead.hit, lead.start, lead.end, stored) is None:
+    document = find_source(lead.hit, lead.start, lead.end, stored)
+    if document is None:
         return None
     scores = {span.start: span.score for span in section.spans}
     for start, end in (_bounds(document, lead), (chunk.start, chunk.start + len(chunk.text))):
         pieces = _pieces_between(start, end, document, lead, scores)
-        at = _place_of(lead, pieces)
-        if at is not None:
-            return document, pieces, at
+        for at, piece in enumerate(pieces):
+            if piece.start <= lead.start < piece.end:
+                return document, pieces, at
     return None
 
 
@@ -240,13 +229,6 @@ def _pieces_between(
     for span in map(with_short_end, candidate_spans(Evidence(shared=(hit,)))):
         pieces.append(span._replace(score=scores.get(span.start, 0.0)))
     return pieces
-
-
-def _place_of(lead: AnswerSpan, pieces: Sequence[AnswerSpan]) -> int | None:
-    for place, piece in enumerate(pieces):
-        if piece.start <= lead.start < piece.end:
-            return place
-    return None
 
 
 def section_heading(span: AnswerSpan) -> str:

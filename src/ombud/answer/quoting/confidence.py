@@ -5,14 +5,12 @@ The shipped weights were fitted on the dev split of the sample's cases (`make co
 vectors a second set, fitted on sparse search alone, is used."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-
-from ombud.models import Tree, trees_logit
 
 SHIPPED = Path(__file__).parent / "confidence.json"
 FEATURES = (
@@ -57,6 +55,31 @@ FEATURES_OF: Mapping[Basis, Sequence[str]] = {
 }
 
 
+class Tree(NamedTuple):
+    """Boosted tree of few leaves: nodes by number, the root first; a leaf has no feature."""
+
+    feature: tuple[int, ...]
+    """Position of the value that a node asks for; -1 for a leaf."""
+    threshold: tuple[float, ...]
+    """Up to this a value goes left."""
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    value: tuple[float, ...]
+    """What a leaf adds to the logit."""
+
+    def leaf_value(self, values: Sequence[float]) -> float:
+        node = 0
+        while self.feature[node] >= 0:
+            goes_left = values[self.feature[node]] <= self.threshold[node]
+            node = self.left[node] if goes_left else self.right[node]
+        return self.value[node]
+
+
+def trees_logit(trees: Iterable[Tree], bias: float, values: Sequence[float]) -> float:
+    """Return the log odds of the class that the trees were taught to tell."""
+    return bias + sum(tree.leaf_value(values) for tree in trees)
+
+
 class ConfidenceWeights(NamedTuple):
     """Logistic regression on standardised signals."""
 
@@ -74,6 +97,10 @@ class ConfidenceWeights(NamedTuple):
     on_topic: float = 0.0
     """Least cosine (sparse only: coverage) of a question about the organisation's policies at
     all."""
+
+
+UNWEIGHED = ConfidenceWeights((), (), (), (), 0.0)
+"""Where nothing was measured."""
 
 
 def estimate_confidence(signals: Mapping[str, float], weights: ConfidenceWeights) -> float:

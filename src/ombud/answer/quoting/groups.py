@@ -23,12 +23,8 @@ def favour_groups(spans: Sequence[AnswerSpan], question: Question) -> list[Answe
     and those for a group that the question names likelier."""
     named = _groups_in(question.text)
     own = named | _groups_in(question.asker.contract or "")
-    weighted = weighed(spans, FOR_OTHERS, lambda span: bool(_groups_of(span) - own))
-    return weighed(weighted, FOR_NAMED, lambda span: bool(_groups_of(span) & named))
-
-
-def _groups_of(span: AnswerSpan) -> set[int]:
-    return _groups_in(section_of(span))
+    weighted = weighed(spans, FOR_OTHERS, lambda span: bool(_groups_in(section_of(span)) - own))
+    return weighed(weighted, FOR_NAMED, lambda span: bool(_groups_in(section_of(span)) & named))
 
 
 @remembered(4096)

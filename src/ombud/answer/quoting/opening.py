@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Set
 
-from ombud.answer.proof.citing import Composed, Stored, as_markdown, citation_of, cite, inert
+from ombud.answer.proof.citing import Composed, Stored, as_markdown, citation_of, find_source, inert
 from ombud.text import analyse
 from ombud.types import Block, Chunk, Citation, Claim, Document, Hit
 
@@ -17,8 +17,8 @@ def open_page(terms: Set[str], hits: Sequence[Hit], stored: Stored) -> Composed 
         chunk = hit.chunk
         if not terms or not terms <= set(analyse(chunk.title, chunk.language)):
             continue
-        document = stored(chunk.document_id, chunk.version)
-        if document and cite(hit, chunk.start, chunk.start + len(chunk.text), stored):
+        document = find_source(hit, chunk.start, chunk.start + len(chunk.text), stored)
+        if document:
             return _page(chunk, document)
     return None
 

@@ -7,12 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ombud.answer.quoting.confidence import estimate_each
 from ombud.answer.quoting.spans import (
     AnswerSpan,
     SpanRow,
     readable_text,
     runs_of_chunks,
-    span_scores,
+    span_weights,
 )
 from ombud.models import ReaderPassage, Reading
 
@@ -48,7 +49,7 @@ def read_evidence(
     """Score with the reader the MOST_READ passages that contain the likeliest spans.
 
     question: the full search text. rows: the other features of each span."""
-    likely = span_scores(rows, "hybrid")
+    likely = estimate_each(rows, span_weights("hybrid"))
     runs = sorted(runs_of_chunks(spans), key=lambda run: -max(likely[place] for place in run))
     runs = runs[:MOST_READ]
     passages: list[ReaderPassage] = []

@@ -28,13 +28,10 @@ class RankedSection(NamedTuple):
 
     spans: tuple[AnswerSpan, ...]
     """In reading order."""
+    lead: AnswerSpan
+    """The likeliest span, the first on a tie."""
     likelihood: float
     """How likely it holds the answer, 0 to the square root of SPEAKING."""
-
-    @property
-    def lead(self) -> AnswerSpan:
-        """Return the likeliest span, the first on a tie."""
-        return max(self.spans, key=lambda span: span.score)
 
     @property
     def chunk(self) -> Chunk:
@@ -49,14 +46,13 @@ def rank_sections(spans: Sequence[AnswerSpan]) -> list[RankedSection]:
         chunk = span.hit.chunk
         place = (chunk.document_id, chunk.trail, section_of(span))
         of_section.setdefault(place, []).append(span)
-    sections = [_section(members) for members in of_section.values()]
+    sections: list[RankedSection] = []
+    for members in of_section.values():
+        in_order = tuple(sorted(members, key=lambda span: span.start))
+        likeliest = sorted((span.score for span in members), reverse=True)[:SPEAKING]
+        lead = max(in_order, key=lambda span: span.score)
+        sections.append(RankedSection(in_order, lead, math.hypot(*likeliest)))
     return sorted(sections, key=lambda one: (-one.likelihood, one.chunk.uri, one.lead.start))
-
-
-def _section(spans: Sequence[AnswerSpan]) -> RankedSection:
-    in_order = sorted(spans, key=lambda span: span.start)
-    likeliest = sorted((span.score for span in spans), reverse=True)[:SPEAKING]
-    return RankedSection(tuple(in_order), math.hypot(*likeliest))
 
 
 def choose_sections(ranked: Sequence[RankedSection]) -> list[RankedSection]:

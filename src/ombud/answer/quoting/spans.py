@@ -13,7 +13,7 @@ from ombud.answer.quoting.confidence import (
     estimate_each,
     load_weights,
 )
-from ombud.text import count_cjk, read_rows, remembered, split_sentences
+from ombud.text import RULE_ROW, count_cjk, read_rows, remembered, split_sentences
 from ombud.types import Evidence, Hit
 
 OPEN_END = re.compile(r"[\w,;–—-][*_]*\s*$")
@@ -21,8 +21,6 @@ OPEN_END = re.compile(r"[\w,;–—-][*_]*\s*$")
 LEAST_WORDS = 4
 """Shorter sentences are remains of headings and numbering."""
 SHIPPED = Path(__file__).with_name("spans.json")
-TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
-RULE_ROW = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 LEAD_IN = re.compile(r":\s*$")
 ANNOUNCES = re.compile(
     r"\b(?:following|listed below|(?:list|table|steps?|items|points|questions) below)\b",
@@ -73,11 +71,6 @@ def span_weights(basis: Basis) -> ConfidenceWeights:
     return load_weights(SHIPPED, basis=basis)
 
 
-def span_scores(rows: Sequence[SpanRow], basis: Basis) -> list[float]:
-    """Return the probability, by its features, that each span answers."""
-    return estimate_each(rows, span_weights(basis))
-
-
 def rank_by(
     spans: Sequence[AnswerSpan], rows: Sequence[SpanRow], weights: ConfidenceWeights
 ) -> list[AnswerSpan]:
@@ -92,7 +85,10 @@ def candidate_spans(evidence: Evidence) -> list[AnswerSpan]:
     """Return the sentences, list items and table rows of all evidence, in its order."""
     spans: list[AnswerSpan] = []
     for hit in evidence.hits:
-        spans += _spans(hit)
+        chunk = hit.chunk
+        for start, end, lead in _pieces(chunk.text, chunk.trail, chunk.language):
+            begins, ends = chunk.start + start, chunk.start + end
+            spans.append(AnswerSpan(hit, begins, ends, chunk.text[start:end], lead=lead))
     return spans
 
 
@@ -132,7 +128,8 @@ def words_in(text: str) -> int:
 
 
 def is_row(text: str) -> bool:
-    return bool(TABLE_ROW.match(text))
+    row = text.strip()
+    return len(row) > 1 and row[0] == row[-1] == "|" and "\n" not in row
 
 
 def table_head(span: AnswerSpan) -> str:
@@ -197,37 +194,22 @@ def run_of(span: AnswerSpan, everything: Sequence[AnswerSpan]) -> list[AnswerSpa
         if other.hit.chunk.id == chunk_id and kind_of(other) == kind:
             near.append(other)
     near.sort(key=lambda other: other.start)
-    starts = [other.start for other in near]
-    return run_around(starts.index(span.start), near)
+    first = last = [other.start for other in near].index(span.start)
+    while first and is_followed_by(near[first - 1], near[first]):
+        first -= 1
+    while last + 1 < len(near) and is_followed_by(near[last], near[last + 1]):
+        last += 1
+    return near[first : last + 1]
 
 
-def run_around(place: int, near: list[AnswerSpan]) -> list[AnswerSpan]:
-    """Return the contiguous spans around the one at `place`."""
-    run = [near[place]]
-    for before in reversed(near[:place]):
-        if not together(before, run[0]):
-            break
-        run.insert(0, before)
-    for after in near[place + 1 :]:
-        if not together(run[-1], after):
-            break
-        run.append(after)
-    return run
-
-
-def together(first: AnswerSpan, second: AnswerSpan) -> bool:
-    """Tell whether two spans are adjacent sentences of a paragraph, items of a list or rows of a
-    table."""
+def is_followed_by(first: AnswerSpan, second: AnswerSpan) -> bool:
+    """Tell whether two spans of one chunk and kind are adjacent sentences of a paragraph, items of
+    a list or rows of a table."""
+    if second.start < first.end:
+        return False
     chunk = first.hit.chunk
-    kind = kind_of(first)
-    if second.hit.chunk.id != chunk.id:
-        return False
-    if kind_of(second) != kind or second.start < first.end:
-        return False
-    begin = first.end - chunk.start
-    end = second.start - chunk.start
-    between = chunk.text[begin:end]
-    if kind == "text":
+    between = chunk.text[first.end - chunk.start : second.start - chunk.start]
+    if kind_of(first) == "text":
         return not between.strip("*_ ") and "\n" not in between
     return first.lead == second.lead and "\n\n" not in between
 
@@ -279,15 +261,6 @@ def readable_text(span: AnswerSpan) -> str:
     return read_rows(f"{table_head(span)}\n{span.text}")
 
 
-def _spans(hit: Hit) -> list[AnswerSpan]:
-    chunk = hit.chunk
-    spans: list[AnswerSpan] = []
-    for start, end, lead in _pieces(chunk.text, chunk.trail, chunk.language):
-        begins, ends = chunk.start + start, chunk.start + end
-        spans.append(AnswerSpan(hit, begins, ends, chunk.text[start:end], lead=lead))
-    return spans
-
-
 @remembered(4096)
 def _pieces(
     passage: str, trail: tuple[str, ...], language: str
@@ -307,7 +280,8 @@ def _pieces(
             continue
         if not is_item and not is_inside_item(passage, start):
             lead = ""
-        if _says_something(text, is_item=is_item):
+        is_short = words_in(text) < LEAST_WORDS and not YES_OR_NO.fullmatch(text)
+        if is_item or is_row(text) or not is_short:
             pieces.append((start, end, lead))
     return tuple(pieces)
 
@@ -329,12 +303,6 @@ def _sentences(passage: str, language: str) -> list[tuple[int, int]]:
 def is_inside_item(passage: str, start: int) -> bool:
     """Tell whether the line of this position begins with a list marker."""
     return bool(LIST_MARK.match(passage[:start].rpartition("\n")[2]))
-
-
-def _says_something(text: str, *, is_item: bool) -> bool:
-    if is_item or is_row(text):
-        return True
-    return words_in(text) >= LEAST_WORDS or bool(YES_OR_NO.fullmatch(text))
 
 
 def introduces_list(text: str, below: str, trail: Sequence[str]) -> bool:

@@ -104,17 +104,6 @@ class _Reading(NamedTuple):
     """FORM."""
 
 
-class _QuestionTexts(NamedTuple):
-    """The question in the readings that spans are compared with."""
-
-    passage: str
-    """The whole search text."""
-    turn: str
-    """What was written last."""
-    asks: str
-    """The sentences of it that ask; all of it where none does."""
-
-
 def span_features(
     question: Question,
     query: Query,
@@ -127,14 +116,17 @@ def span_features(
     weights: index terms of the search text with their inverse document frequencies."""
     if not spans:
         return []
-    texts = _question_texts(question, query)
+    asks = asking_sentences(question.text)
     readings = list(map(_reading, spans))
-    columns = {
-        **vector_columns(texts, spans, readings, embedder),
-        **term_columns(weights, texts, spans, readings),
-        **form_columns(texts, readings),
-        "hit_score": hit_scores(spans),
+    form = np.array([reading.form for reading in readings]).T
+    columns: dict[str, Numbers] = {
+        **vector_columns((query.passage, asks), spans, readings, embedder),
+        **term_columns(weights, asks, spans, readings),
+        **dict(zip(FORM, form, strict=True)),
     }
+    columns["asked_number"] = columns["number"] * bool(ASKS_NUMBER.search(question.text))
+    scores = np.array([span.hit.score for span in spans])
+    columns["hit_score"] = scores / (scores.max() or 1.0)
     table = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in table]
 
@@ -142,30 +134,14 @@ def span_features(
 def read_ahead(chunk: Chunk, embedder: Embedder | None) -> None:
     """Read what of a passage does not depend on a question, so that no question waits for it."""
     spans = candidate_spans(Evidence(shared=(Hit(chunk=chunk, score=0.0),)))
-    texts = list(map(text_with_head, spans))
+    texts = [_reading(span).with_head for span in spans]
     if embedder and texts:
         embedder.read(texts)
 
 
-def text_with_head(span: AnswerSpan) -> str:
-    """Return the text of a span to embed: under its heading, a row's cells after their columns."""
-    return _reading(span).with_head
-
-
-class _SpanText(NamedTuple):
-    """The text of a span and what stands above it."""
-
-    text: str
-    readable: str
-    lead: str
-    trail: tuple[str, ...]
-    header: str
-    language: str
-
-
 def _reading(span: AnswerSpan) -> _Reading:
     chunk = span.hit.chunk
-    words = _SpanText(
+    return _read(
         text=span.text,
         readable=readable_text(span),
         # What goes on in an item was taught without it.
@@ -174,12 +150,13 @@ def _reading(span: AnswerSpan) -> _Reading:
         header=chunk.header,
         language=chunk.language,
     )
-    return _read(words)
 
 
 @remembered(MOST_READ)
-def _read(span_text: _SpanText) -> _Reading:
-    text, readable, lead, trail, header, language = span_text
+def _read(
+    text: str, readable: str, lead: str, trail: tuple[str, ...], header: str, language: str
+) -> _Reading:
+    """Read what of a span, and of what stands above it, does not depend on the question."""
     heading = trail[-1] if trail else ""
     words = words_in(text)
     form = (
@@ -201,42 +178,27 @@ def _read(span_text: _SpanText) -> _Reading:
     )
 
 
-def _question_texts(question: Question, query: Query) -> _QuestionTexts:
-    text = question.text
-    sentences: list[str] = []
-    for start, end in split_sentences(text, "en"):
-        sentences.append(text[start:end].strip())
-    asking = [sentence for sentence in sentences if sentence.endswith("?")]
-    return _QuestionTexts(
-        passage=query.passage,
-        turn=text,
-        asks=" ".join(asking) or text,
-    )
+def asking_sentences(text: str) -> str:
+    """Return the sentences of a question that ask; all of it where none does."""
+    sentences = [text[start:end].strip() for start, end in split_sentences(text, "en")]
+    return " ".join(sentence for sentence in sentences if sentence.endswith("?")) or text
 
 
 def vector_columns(
-    texts: _QuestionTexts,
+    texts: tuple[str, str],
     spans: Sequence[AnswerSpan],
-    read: Sequence[_Reading],
+    readings: Sequence[_Reading],
     embedder: Embedder | None,
 ) -> dict[str, Numbers]:
+    """Compare spans with the search passage and with the asking sentences, the latter also by
+    chunk: a sentence rarely answers alone."""
     if embedder is None:
         return dict.fromkeys(COSINES, np.zeros(len(spans)))
-    with_heads = [reading.with_head for reading in read]
-    readings = embedder.read([texts.passage, texts.asks, *with_heads])
-    vectors = np.stack([reading.windows[0] for reading in readings])
-    cosines = np.asarray(vectors[:2] @ vectors[2:].T, dtype=np.float64)
-    return cosine_columns(cosines, runs_of_chunks(spans))
-
-
-def cosine_columns(cosines: Numbers, runs: Sequence[Sequence[int]]) -> dict[str, Numbers]:
-    """Compare spans with the search passage and with the asking sentences, the latter also by
-    chunk: a sentence rarely answers alone.
-
-    cosines: shape (2, spans). runs: `runs_of_chunks`."""
-    passage, asks = cosines
-    chunk = np.zeros(len(asks))
-    for run in runs:
+    embedded = embedder.read([*texts, *(reading.with_head for reading in readings)])
+    vectors = np.stack([text.windows[0] for text in embedded])
+    passage, asks = np.asarray(vectors[:2] @ vectors[2:].T, dtype=np.float64)
+    chunk = np.zeros(len(spans))
+    for run in runs_of_chunks(spans):
         chunk[run] = asks[run].max()
     return {
         "cosine": passage,
@@ -249,48 +211,21 @@ def cosine_columns(cosines: Numbers, runs: Sequence[Sequence[int]]) -> dict[str,
 
 def term_columns(
     weights: Mapping[str, float],
-    texts: _QuestionTexts,
+    asks: str,
     spans: Sequence[AnswerSpan],
     readings: Sequence[_Reading],
 ) -> dict[str, Numbers]:
-    """Return the shares of the question's terms that a span has, with and without its headings."""
+    """Return the shares of the question's terms that a span has, with and without its headings.
+    Without them, a term weighs the more the fewer spans have it."""
     holders = Counter[str]()
     for reading in readings:
         holders.update(reading.terms)
-    rarity = _Rarity(len(spans), holders)
-    weights_in: dict[str, Mapping[str, float]] = {}
+    rarity: dict[str, dict[str, float]] = {}
+    for language in {span.hit.chunk.language for span in spans}:
+        terms = set(analyse(asks, language))
+        rarity[language] = {term: log((len(spans) + 1) / (holders[term] or 1)) for term in terms}
     rows: list[tuple[float, float]] = []
     for span, reading in zip(spans, readings, strict=True):
-        language = span.hit.chunk.language
-        if language not in weights_in:
-            weights_in[language] = rarity.of(texts.asks, language)
-        share = coverage(weights_in[language], reading.terms)
+        share = coverage(rarity[span.hit.chunk.language], reading.terms)
         rows.append((coverage(weights, reading.terms_around), share))
     return dict(zip(("terms", "terms_asks"), np.array(rows).T, strict=True))
-
-
-class _Rarity(NamedTuple):
-    spans: int
-    holders: Mapping[str, int]
-    """Term -> spans that hold it."""
-
-    def of(self, text: str, language: str) -> dict[str, float]:
-        """Weight each term of a text by how few spans have it."""
-        weights: dict[str, float] = {}
-        for term in set(analyse(text, language)):
-            weights[term] = log((self.spans + 1) / self.holders.get(term, 1))
-        return weights
-
-
-def form_columns(texts: _QuestionTexts, readings: Sequence[_Reading]) -> dict[str, Numbers]:
-    asks_number = bool(ASKS_NUMBER.search(texts.turn))
-    table = np.array([reading.form for reading in readings]).T
-    columns: dict[str, Numbers] = dict(zip(FORM, table, strict=True))
-    return {"asked_number": columns["number"] * asks_number, **columns}
-
-
-def hit_scores(spans: Sequence[AnswerSpan]) -> Numbers:
-    """Return the score of each span's passage relative to the best."""
-    scores = np.array([span.hit.score for span in spans])
-    best = scores.max() or 1.0
-    return np.asarray(scores / best)

@@ -23,8 +23,7 @@ import pyarrow as pa
 
 from ombud.errors import Conflict, EngineError
 from ombud.index.engine import Engine, Leg, Row, Stats, Vector
-from ombud.index.engines.conditions import condition_of
-from ombud.index.engines.folder_generations import FolderGenerations
+from ombud.index.engines.folders import FolderGenerations, Stamped, commits_of
 from ombud.index.engines.lance_indexes import build_indexes, index_names
 from ombud.index.engines.lance_rows import (
     Cells,
@@ -33,6 +32,7 @@ from ombud.index.engines.lance_rows import (
     chunk_facts,
     chunk_reader_key,
     chunk_schema,
+    condition_of,
     reader_schema,
     revised_chunk,
     row_of,
@@ -54,7 +54,6 @@ from ombud.index.engines.object_generations import (
 )
 from ombud.index.engines.passage_cache import PassageCache, StoredPassage
 from ombud.index.engines.quick_import import without_remote_client
-from ombud.index.engines.stamps import Stamped, commits_of
 from ombud.index.visibility import Filter
 from ombud.private_files import make_private_folder
 from ombud.types import Chunk, Document, Mode

@@ -3,16 +3,16 @@
 A row is one vector window of a chunk; the first window carries the terms of the chunk, each carries
 its tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from ombud.index.engine import Row
-from ombud.index.visibility import reader_key
-from ombud.types import Chunk, Document
+from ombud.index.visibility import Filter, is_open_to, reader_key
+from ombud.types import Chunk, Document, Status
 
 EARLIEST = 0
 LATEST = 9999_12_31
@@ -120,3 +120,35 @@ def among(column: str, values: Sequence[str]) -> str:
         escaped = value.replace("'", "''")
         quoted.append(f"'{escaped}'")
     return f"{column} IN ({', '.join(quoted)})"
+
+
+def condition_of(
+    where: Filter,
+    rules: Callable[[], Mapping[str, Mapping[str, Any]]],
+    among: Callable[[str, Sequence[str]], str],
+) -> str | None:
+    """Write a filter as a condition in the SQL that LanceDB and Milvus share; "" if it hides
+    nothing, None if nothing can be visible.
+
+    rules: reader key -> countries and audience, called only if needed. among: writes that a column
+    holds one of some values. Conditions that hide nothing are left out, as they cost as much as
+    others."""
+    parts: list[str] = []
+    if where.countries is not None or where.reader is not None:
+        keys: list[str] = []
+        for key, rule in rules().items():
+            if is_open_to(rule["countries"], rule["audience"], where):
+                keys.append(key)
+        if not keys:
+            return None
+        parts.append(among("reader", keys))
+    if not where.status:
+        return None
+    if set(where.status) != set(get_args(Status)):
+        parts.append(among("status", where.status))
+    if where.as_of:
+        day = as_number(where.as_of, EARLIEST)
+        parts.append(f"effective_from <= {day} and effective_to >= {day}")
+    if where.sources:
+        parts.append(among("source", where.sources))
+    return " and ".join(parts)

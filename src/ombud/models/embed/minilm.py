@@ -248,10 +248,8 @@ def _windows(ids: Sequence[int]) -> list[list[int]]:
 
 
 def _pooled(output: npt.NDArray[np.float32]) -> Vectors:
-    return _unit(output if output.ndim == 2 else output.sum(axis=1))
-
-
-def _unit(vectors: npt.NDArray[np.float32]) -> Vectors:
+    """Return vectors of length 1, the tokens of a window summed."""
+    vectors = output if output.ndim == 2 else output.sum(axis=1)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
     return unit

@@ -3,7 +3,7 @@ same passages."""
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from threading import Lock
 from typing import TypeVar
@@ -61,9 +61,9 @@ class CachingEmbedder:
         keys: Sequence[bytes],
         embed: Callable[[Sequence[str]], list[EmbeddedText]],
     ) -> list[EmbeddedText]:
-        readings = self._remembered(keys)
+        with self._lock:
+            readings = {key: self._kept[key] for key in keys if key in self._kept}
         new_texts: dict[bytes, str] = {}
-        to_keep: dict[bytes, EmbeddedText] = {}
         for key, text in zip(keys, texts, strict=True):
             if key not in readings:
                 new_texts[key] = text
@@ -72,10 +72,13 @@ class CachingEmbedder:
             for key, reading in zip(new_texts, new_readings, strict=True):
                 is_cacheable = len(new_texts[key]) <= LONGEST
                 readings[key] = _own(reading) if is_cacheable else reading
-        for key, text in zip(keys, texts, strict=True):
-            if len(text) <= LONGEST:
-                to_keep[key] = readings[key]
-        self._keep(to_keep)
+        with self._lock:
+            for key, text in zip(keys, texts, strict=True):
+                if len(text) <= LONGEST:
+                    self._kept[key] = readings[key]
+                    self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
         return [readings[key] for key in keys]
 
     def remembers(self, texts: Sequence[str]) -> bool:
@@ -84,20 +87,8 @@ class CachingEmbedder:
         with self._lock:
             return all(key in self._kept for key in keys)
 
-    def _remembered(self, keys: Iterable[bytes]) -> dict[bytes, EmbeddedText]:
-        with self._lock:
-            return {key: self._kept[key] for key in keys if key in self._kept}
-
     def count(self, text: str) -> int:
         return self._embedder.count(text)
-
-    def _keep(self, readings: Mapping[bytes, EmbeddedText]) -> None:
-        with self._lock:
-            for key, reading in readings.items():
-                self._kept[key] = reading
-                self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
 
 
 async def beside(

@@ -1,5 +1,11 @@
 """The small reader: says whether a passage answers a question, and with which sentences."""
 
-from ombud.models.reader.encoding import EncodedPassage, encode
 from ombud.models.reader.graph import build_reader
-from ombud.models.reader.reader import Reader, ReaderPassage, Reading, open_reader
+from ombud.models.reader.reader import (
+    EncodedPassage,
+    Reader,
+    ReaderPassage,
+    Reading,
+    encode,
+    open_reader,
+)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,6 @@ from ombud.models.embed.delta import merged
 from ombud.models.embed.minilm import WEIGHTS_SHA256, cached_graph, installed_minilm
 from ombud.models.embed.onnx_graph import read_safetensors
 from ombud.models.embed.onnx_session import open_onnx
-from ombud.models.reader.encoding import EncodedPassage, encode
 from ombud.models.reader.graph import build_reader
 
 DELTA = Path(__file__).with_name("delta.npz")
@@ -21,6 +20,13 @@ DELTA_SHA256 = "a9a76bf8fb951b7e073884104f4da8e97d9e6313d9f73779ddea83f16936abc4
 """`make reader` writes both. What it was taught with: `research/training/reader/CARD.md`."""
 UNREAD = -12.0
 """Logit of a piece that was cut off."""
+MOST_QUESTION = 64
+MOST_HEADING = 24
+MOST = 288
+"""Tokens of everything."""
+CLS = 101
+SEP = 102
+NO_PIECE = -1
 
 
 class ReaderPassage(NamedTuple):
@@ -34,6 +40,37 @@ class Reading(NamedTuple):
     """Logit that the passage answers the question."""
     pieces: npt.NDArray[np.float64]
     """Logit of each piece that it is what answers."""
+
+
+class EncodedPassage(NamedTuple):
+    """The reader's input, with one entry per token."""
+
+    ids: Sequence[int]
+    kinds: Sequence[int]
+    """0 up to the first [SEP], 1 behind it."""
+    pieces: Sequence[int]
+    """Place of the piece it is of; NO_PIECE for all else."""
+
+
+def encode(tokenizer: Any, question: str, heading: str, pieces: Sequence[str]) -> EncodedPassage:
+    """Encode [CLS] question [SEP] heading pieces [SEP]. Pieces that do not fit are cut; of a long
+    question the end is kept."""
+    texts = [question, f"{heading}:" if heading else "", *pieces]
+    encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    question_ids, head, *of_pieces = [encoding.ids for encoding in encodings]
+    first = [CLS, *question_ids[-MOST_QUESTION:], SEP]
+    ids = [*first, *head[:MOST_HEADING]]
+    places = [NO_PIECE] * len(ids)
+    for place, tokens in enumerate(of_pieces):
+        room = MOST - 1 - len(ids)
+        ids += tokens[:room]
+        places += [place] * min(room, len(tokens))
+        if len(tokens) >= room:
+            break
+    ids.append(SEP)
+    places.append(NO_PIECE)
+    kinds = [0] * len(first) + [1] * (len(ids) - len(first))
+    return EncodedPassage(ids, kinds, places)
 
 
 class Reader:

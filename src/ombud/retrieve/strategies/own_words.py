@@ -5,8 +5,8 @@ import re
 from ombud.index import Engine
 from ombud.retrieve.strategies.glossary import Glossary
 from ombud.retrieve.strategies.thesaurus import policy_words
-from ombud.text import analyse, detect_language
-from ombud.types import Query, Question
+from ombud.text import analyse, detect_language, remembered
+from ombud.types import Chunk, Query, Question
 
 OWN_WORDS = "own words"
 """Strategy of the query that is fused with those of a model."""
@@ -67,3 +67,15 @@ def language_of(text: str, engine: Engine) -> str:
         return next(iter(languages))
     language = detect_language(text)
     return language if language in languages or not languages else "en"
+
+
+def chunk_terms(chunk: Chunk) -> tuple[str, ...]:
+    """Index terms of a passage with its headings and, of a table, its header; repeated as they
+    are."""
+    lines = (*chunk.trail, chunk.header, chunk.text)
+    return _terms(lines, chunk.language)
+
+
+@remembered(2048)
+def _terms(lines: tuple[str, ...], language: str) -> tuple[str, ...]:
+    return tuple(analyse("\n".join(lines), language))

@@ -12,6 +12,7 @@ initials of the last words are the short form, these words are taken: the shorte
 import re
 from collections.abc import Iterator
 
+from ombud.text.phrases import WORD
 from ombud.text.sentences import split_sentences
 
 
@@ -23,7 +24,6 @@ _MOST_CHARACTERS = 120
 _LEAST_LONGER = 3
 """Characters that an expansion has more than its abbreviation."""
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
-_PART = re.compile(r"[^\W_]+")
 _WORD = re.compile(r"\w+")
 _SHORT = re.compile(r"[^\W_](?:[^\W_]|[&/.-](?=[^\W_])|\.$){1,9}")
 _MARKS = " \t\"'“”‘’«»„*_`|"
@@ -140,7 +140,7 @@ def is_short(text: str) -> bool:
 def by_initials(short: str, words: str) -> str:
     """Return the last words whose initials are the letters of `short`, small words counted or
     not."""
-    parts = list(_PART.finditer(words))
+    parts = list(WORD.finditer(words))
     content = [part for part in parts if part[0].lower() not in _LINKS]
     for candidates in (content, parts):
         start = start_of_initials(_letters(short), candidates)
@@ -194,7 +194,7 @@ def is_long(short: str, long: str) -> bool:
         return False
     if not _CODE_MARKS.isdisjoint(long):
         return False
-    words = _PART.findall(long.lower())
+    words = WORD.findall(long.lower())
     first = words[0]
     if first in _OPENERS or first in _LINKS:
         return False

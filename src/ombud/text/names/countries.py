@@ -5,7 +5,7 @@ import re
 import tomllib
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
@@ -100,7 +100,7 @@ def named_countries(text: str, among: Collection[str] | None = None) -> tuple[st
     An adjective counts if it belongs to a workplace or rule. A name that is also a word or a
     person's counts only if something shows that the country is meant."""
     text = _DOTTED.sub(without_dots, text)
-    tokens = list(_tokens(text))
+    tokens = [_Token(word[0], *word.span()) for word in WORD.finditer(fold_name(text))]
     words = [token.word for token in tokens]
     codes: dict[str, None] = {}
     place = 0
@@ -116,12 +116,6 @@ def named_countries(text: str, among: Collection[str] | None = None) -> tuple[st
         if among is None or code in among:
             codes[code] = None
     return tuple(codes)
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    for match in WORD.finditer(fold_name(text)):
-        start, end = match.span()
-        yield _Token(match[0], start, end)
 
 
 def without_dots(match: re.Match[str]) -> str:

@@ -99,7 +99,7 @@ def is_common(word: str, most: int) -> bool:
 
 def is_plain(word: str) -> bool:
     """Tell whether a capitalised word is not a person's: I, an abbreviation, a day or a month."""
-    if word == "I" or re.match(r"I['’]", word):
+    if word == "I" or word.startswith(("I'", "I’")):
         return True
     is_short = _LEAST_ACRONYM <= len(word) <= _MOST_ACRONYM
     return (word.isupper() and is_short) or word in _calendar()
