@@ -17,10 +17,6 @@ from ombud.retrieve.scopes import COUNTERPART, by_scope, in_place_of
 from ombud.retrieve.searching import check_plan, find_passages, search
 from ombud.retrieve.strategies.glossary import read_glossary
 from ombud.retrieve.strategies.making import strategy_names
-from ombud.retrieve.strategies.own_words import (
-    chunk_terms,
-    query_terms,
-    standard_query,
-)
+from ombud.retrieve.strategies.own_words import chunk_terms, query_terms, standard_query
 from ombud.retrieve.strategies.thesaurus.translating import Translation, unread_language
 from ombud.retrieve.vocabularies import Vocabularies
