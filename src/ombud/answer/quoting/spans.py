@@ -270,9 +270,7 @@ def _pieces(
     lead = ""
     for start, end in _sentences(passage, language):
         text = passage[start:end]
-        if not text.strip() or RULE_ROW.match(text):
-            continue
-        if is_table_head(passage, end):
+        if RULE_ROW.match(text) or is_table_head(passage, end):
             continue
         is_item = bool(LIST_MARK.match(text))
         if not is_item and introduces_list(text, passage[end:], trail):

@@ -141,23 +141,21 @@ def read_ahead(chunk: Chunk, embedder: Embedder | None) -> None:
 
 def _reading(span: AnswerSpan) -> _Reading:
     chunk = span.hit.chunk
+    readable = readable_text(span)
+    # What goes on in an item was taught without it.
+    lead = "" if goes_on_in_item(span) else span.lead
+    trail = (*chunk.trail[:-1], section_of(span))
     return _read(
         text=span.text,
-        readable=readable_text(span),
-        # What goes on in an item was taught without it.
-        lead="" if goes_on_in_item(span) else span.lead,
-        trail=(*chunk.trail[:-1], section_of(span)),
-        header=chunk.header,
+        readable=readable,
+        with_head=f"{trail[-1]}: {lead} {readable}",
+        around=" ".join((*trail, chunk.header, lead, readable)),
         language=chunk.language,
     )
 
 
 @remembered(MOST_READ)
-def _read(
-    text: str, readable: str, lead: str, trail: tuple[str, ...], header: str, language: str
-) -> _Reading:
-    """Read what of a span, and of what stands above it, does not depend on the question."""
-    heading = trail[-1] if trail else ""
+def _read(text: str, readable: str, with_head: str, around: str, language: str) -> _Reading:
     words = words_in(text)
     form = (
         bool(HOLDS_NUMBER.search(text)),
@@ -169,9 +167,8 @@ def _read(
         text.rstrip().endswith("?"),
         points_back(text),
     )
-    around = " ".join((*trail, header, lead, readable))
     return _Reading(
-        with_head=f"{heading}: {lead} {readable}",
+        with_head=with_head,
         terms=frozenset(analyse(readable, language)),
         terms_around=frozenset(analyse(around, language)),
         form=tuple(map(float, form)),

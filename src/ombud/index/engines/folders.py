@@ -1,5 +1,5 @@
-"""An index in a folder: its generations, of which the first lies in the folder itself and later ones
-below, and values that are read again once a folder has changed."""
+"""An index in a folder: its generations, of which the first lies in the folder itself and later
+ones below, and values that are read again once a folder has changed."""
 
 import shutil
 import time
