@@ -1,11 +1,11 @@
 """When advisors are there; values by hand from the calendar."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from ombud.handoff import is_open, next_opening
+from ombud.handoff import deadline, is_open, next_opening
 from ombud.settings import HandoffSettings, opening_times
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -73,3 +73,34 @@ def test_days_may_go_round_the_week() -> None:
 def test_what_cannot_be_read_is_said(written: str) -> None:
     with pytest.raises(ValueError, match=r"not written like|ends before|no day|hour must"):
         opening_times(written)
+
+
+@pytest.mark.parametrize(
+    ("start", "minutes", "over"),
+    [
+        (at(23, 9), 30, at(23, 9, 30)),
+        (at(23, 16, 50), 10, at(23, 17)),
+        (at(23, 16, 50), 30, at(24, 9, 20)),
+        (at(27, 16, 50), 140, at(30, 9, 10)),  # ten minutes of Friday, all of Saturday
+        (at(23, 3), 30, at(23, 9, 30)),
+        (at(24, 16, 50, month=12), 30, at(26, 10, 20, month=12)),
+    ],
+)
+def test_a_target_counts_working_hours_only(start: datetime, minutes: int, over: datetime) -> None:
+    assert deadline(WEEK, "GB", start, timedelta(minutes=minutes)) == over
+
+
+def test_a_target_of_a_desk_that_is_always_open_goes_through_the_night() -> None:
+    """Summer time ends in the night before 25 October 2026."""
+    start = datetime(2026, 10, 24, 23, tzinfo=BERLIN)
+    over = deadline(HandoffSettings(), None, start, timedelta(hours=6))
+    assert over is not None
+    assert over.isoformat() == "2026-10-25T04:00:00+01:00"
+
+
+def test_a_desk_that_never_opens_has_no_target() -> None:
+    never = HandoffSettings(
+        hours="mon 09:00-10:00",
+        closed=tuple(date(2026, 11, 23) + timedelta(weeks=week) for week in range(20)),
+    )
+    assert deadline(never, None, at(23, 9), timedelta(minutes=5)) is None

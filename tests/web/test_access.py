@@ -98,6 +98,7 @@ EXPECTED = {
     "POST /api/v1/desk/{conversation_id}/notes": ADVISORS,
     "POST /api/v1/desk/{conversation_id}/labels": ADVISORS,
     "POST /api/v1/desk/{conversation_id}/transfer": ADVISORS,
+    "POST /api/v1/desk/{conversation_id}/snooze": ADVISORS,
     "POST /api/v1/desk/{conversation_id}/end": ADVISORS,
     "POST /api/v1/desk/{conversation_id}/read": ADVISORS,
     "POST /api/v1/desk/{conversation_id}/suggest": ADVISORS,

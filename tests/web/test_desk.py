@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -12,6 +13,8 @@ from ombud.app import Workspace
 from web.running import make_workspace, running
 
 ADVISORS = """
+[handoff]
+first_response_minutes = 30
 [[handoff.advisor]]
 id = "ana"
 name = "Ana Ruiz"
@@ -234,3 +237,65 @@ def test_nobody_is_asked_about_a_conversation_with_a_person_that_never_came(ann:
     talk = ann.hand_over("I found it myself")
     ann.http.delete(f"conversations/{talk}/handoff")
     assert not ann.get(f"conversations/{talk}/events")["session"]["may_rate"]
+
+
+def lists_of(advisor: Client, talk: str) -> list[str]:
+    """The lists of the desk in which a conversation stands."""
+    desk = advisor.get("desk")
+    names = ("waiting", "mine", "others", "snoozed")
+    return [name for name in names if talk in [one["id"] for one in desk[name]]]
+
+
+def test_a_snoozed_conversation_comes_back_when_the_employee_writes(
+    ann: Client, ana: Client, visit: Callable[..., Client]
+) -> None:
+    talk = ann.hand_over("My badge does not open the gate")
+    later = {"until": (datetime.now(UTC) + timedelta(days=1)).isoformat()}
+    assert ana.http.post(f"desk/{talk}/snooze", json=later).status_code == 409
+    ana.post(f"desk/{talk}/claim")
+    tom = visit("tom")
+    assert tom.http.post(f"desk/{talk}/snooze", json=later).status_code == 409
+    past = {"until": (datetime.now(UTC) - timedelta(minutes=1)).isoformat()}
+    assert ana.http.post(f"desk/{talk}/snooze", json=past).status_code == 422
+    ana.post(f"desk/{talk}/snooze", later)
+    assert lists_of(ana, talk) == ["snoozed"]
+    assert lists_of(tom, talk) == ["others"]
+    seen = ann.http.get(f"conversations/{talk}/events").text
+    assert "snooze" not in seen
+    ana.post(f"desk/{talk}/messages", {"id": str(uuid.uuid4()), "text": "I have asked security"})
+    assert lists_of(ana, talk) == ["snoozed"]
+    ann.write(f"conversations/{talk}", "It works now")
+    assert lists_of(ana, talk) == ["mine"]
+    ana.post(f"desk/{talk}/snooze", later)
+    ana.post(f"desk/{talk}/snooze", {"until": None})
+    assert lists_of(ana, talk) == ["mine"]
+    ana.post(f"desk/{talk}/snooze", later)
+    ana.post(f"desk/{talk}/end", {"reason": "solved"})
+    assert ana.get(f"desk/{talk}")["session"]["snoozed_until"] is None
+
+
+def test_the_queue_shows_when_the_first_response_is_due_until_it_came(
+    ann: Client, ana: Client
+) -> None:
+    def due() -> Any:
+        desk = ana.get("desk")
+        cards = [*desk["waiting"], *desk["mine"]]
+        return next(one["due"] for one in cards if one["id"] == talk)
+
+    talk = ann.hand_over("Who pays for my new chair?")
+    (asked,) = [
+        one["at"]
+        for one in ann.get(f"conversations/{talk}/events")["events"]
+        if one["kind"] == "handoff"
+    ]
+    target = datetime.fromisoformat(asked) + timedelta(minutes=30)
+    shown = due()
+    assert shown is not None
+    assert datetime.fromisoformat(shown) == target
+    ana.post(f"desk/{talk}/claim")
+    ana.post(f"desk/{talk}/transfer", {"topic": "pay", "advisor": "", "note": ""})
+    assert due() == shown
+    ana.post(f"desk/{talk}/claim")
+    ana.post(f"desk/{talk}/messages", {"id": str(uuid.uuid4()), "text": "We do"})
+    assert due() is None
+    ana.post(f"desk/{talk}/end", {"reason": "solved"})

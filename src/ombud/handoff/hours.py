@@ -1,6 +1,6 @@
 """Opening hours of advisors, by the organisation's clock and the rules of a country."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 from ombud.settings import HandoffSettings, opening_times
@@ -39,6 +39,31 @@ def next_opening(settings: HandoffSettings, country: str | None, now: datetime) 
         if opening > now:
             return opening
     return None
+
+
+def deadline(
+    settings: HandoffSettings, country: str | None, start: datetime, span: timedelta
+) -> datetime | None:
+    """Return when a span of working hours is over; None if that is too far ahead. start: in the
+    organisation's time zone."""
+    now = next_opening(settings, country, start)
+    while now is not None:
+        closes = closing(settings, country, now)
+        # In UTC, because days have 23 or 25 hours where clocks change.
+        left = closes.astimezone(UTC) - now.astimezone(UTC)
+        if span <= left:
+            return (now.astimezone(UTC) + span).astimezone(now.tzinfo)
+        span -= left
+        now = next_opening(settings, country, closes)
+    return None
+
+
+def closing(settings: HandoffSettings, country: str | None, now: datetime) -> datetime:
+    """Return when advisors who are there now leave; midnight if they always are."""
+    times = times_of_week(hours_of(settings, country))
+    if times is None:
+        return datetime.combine(now.date() + timedelta(days=1), time.min, tzinfo=now.tzinfo)
+    return datetime.combine(now.date(), times[now.weekday()][1], tzinfo=now.tzinfo)
 
 
 def hours_of(settings: HandoffSettings, country: str | None) -> str:

@@ -3,6 +3,7 @@ transaction."""
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from ombud.errors import Busy, IllegalTransition
@@ -22,6 +23,7 @@ from ombud.types import (
     Said,
     Seen,
     Session,
+    Snoozed,
     Transferred,
 )
 
@@ -155,6 +157,14 @@ def end(
     """End the handoff; the bot answers again."""
     ended = Ended(reason=clean_text(reason), note=clean_text(note))
     return append_as_holder(store, conversation_id, advisor, [by_advisor(ended)])
+
+
+def snooze(
+    store: Store, conversation_id: str, advisor: Advisor, until: datetime | None
+) -> Appended:
+    """Put the advisor's conversation away until a time; None brings it back."""
+    snoozed = Snoozed(until=until, name=advisor.name)
+    return append_as_holder(store, conversation_id, advisor, [by_advisor(snoozed)])
 
 
 def note(

@@ -111,6 +111,12 @@ class HandoffSettings(Section):
     unclaimed_minutes: int = Field(
         10, ge=1, description="A hand-over that nobody takes for so long names the contact instead."
     )
+    first_response_minutes: int | None = Field(
+        None,
+        ge=1,
+        description="Target for the first message of an advisor, in working hours after the "
+        "hand-over; the desk shows what is left of it. None = no target.",
+    )
     denials: int = Field(
         2, ge=1, description="Questions in a row without an answer after which a person is offered."
     )

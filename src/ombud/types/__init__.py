@@ -71,6 +71,7 @@ from ombud.types.events import (
     Said,
     Seen,
     SharedLink,
+    Snoozed,
     Transferred,
     Unclaimed,
 )
@@ -179,6 +180,7 @@ __all__ = [
     "Session",
     "SessionState",
     "SharedLink",
+    "Snoozed",
     "Status",
     "Ticket",
     "TicketSource",

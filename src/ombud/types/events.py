@@ -139,6 +139,16 @@ class Noted(Record):
     advisor_id: str = ""
 
 
+class Snoozed(Record):
+    """An advisor puts their conversation away until a time, or until the employee writes. Only
+    advisors see it."""
+
+    kind: Literal["snooze"] = "snooze"
+    until: datetime | None = None
+    """None = it is back."""
+    name: str = ""
+
+
 class Rated(Record):
     """A rating by the employee of a conversation with a person that has ended."""
 
@@ -215,6 +225,7 @@ Happening = Annotated[
     | Closed
     | Noted
     | Rated
+    | Snoozed
     | Seen
     | Unclaimed
     | Notified

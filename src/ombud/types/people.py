@@ -103,7 +103,13 @@ class Session(Record):
     """Name of who has joined; empty where nobody has."""
     advisor_id: str = ""
     since: datetime | None = None
-    """When it was last handed over."""
+    """When it began to wait, last."""
+    handed_over: datetime | None = None
+    """When it was last handed over; a transfer does not change it."""
+    has_response: bool = False
+    """Whether an advisor has written since then."""
+    snoozed_until: datetime | None = None
+    """Time until which its advisor has put it away."""
     position: int | None = None
     """Place in the queue, from 1; None where it is not known."""
     wait_seconds: float | None = None

@@ -115,6 +115,7 @@ ACCESS: Mapping[str, Rights] = {
     f"POST {DESK_TALK}/notes": DESK,
     f"POST {DESK_TALK}/labels": DESK,
     f"POST {DESK_TALK}/transfer": DESK,
+    f"POST {DESK_TALK}/snooze": DESK,
     f"POST {DESK_TALK}/end": DESK,
     f"POST {DESK_TALK}/read": DESK,
     f"POST {DESK_TALK}/suggest": DESK,

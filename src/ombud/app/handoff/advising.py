@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ombud.answer import AdvisorRun
 from ombud.app import asking
-from ombud.app.handoff.conversing import checked, clock
+from ombud.app.handoff.conversing import checked, clock, response_due
 from ombud.app.handoff.turns import recover
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, NotFound
@@ -77,6 +77,8 @@ class DeskCard(NamedTuple):
     position: int | None
     is_for_me: bool
     is_mine_by_name: bool
+    due: datetime | None
+    """When the target for the first response is over; None without one, or once it came."""
     advisors: tuple[str, ...] = ()
     """Names of those who had a conversation whose handoff is over."""
 
@@ -92,6 +94,8 @@ class Board(NamedTuple):
     waiting: Sequence[DeskCard]
     mine: Sequence[DeskCard]
     others: Sequence[DeskCard]
+    snoozed: Sequence[DeskCard]
+    """Of `me`."""
 
 
 def advisors_of(workspace: Workspace) -> Sequence[AdvisorSettings]:
@@ -131,14 +135,18 @@ def board(workspace: Workspace, me: AdvisorSettings | None) -> Board:
     waiting: list[Session] = []
     mine: list[Session] = []
     others: list[Session] = []
+    snoozed: list[Session] = []
+    now = clock(workspace)
     for one in in_order(sessions):
         if one.state == "queued":
             waiting.append(one)
+        elif me is None or one.advisor_id != me.id:
+            others.append(one)
         else:
-            (mine if me and one.advisor_id == me.id else others).append(one)
+            is_away = one.snoozed_until is not None and one.snoozed_until > now
+            (snoozed if is_away else mine).append(one)
     places_now = queue_places(workspace, waiting)
     country = only_country(me)
-    now = clock(workspace)
     return Board(
         me=me,
         advisors=advisors_of(workspace),
@@ -148,6 +156,7 @@ def board(workspace: Workspace, me: AdvisorSettings | None) -> Board:
         waiting=desk_cards(workspace, waiting[:MOST_CARDS], me, places_now),
         mine=desk_cards(workspace, mine, me, places_now),
         others=desk_cards(workspace, others, me, places_now),
+        snoozed=desk_cards(workspace, snoozed, me, places_now),
     )
 
 
@@ -344,6 +353,16 @@ def transfer(
     )
 
 
+def snooze(
+    workspace: Workspace, conversation_id: str, advisor: AdvisorSettings, until: datetime | None
+) -> Appended:
+    """Put one's conversation away until a time or until the employee writes; None brings it back.
+    Raises BadRequest for a time that is over."""
+    if until is not None and until <= clock(workspace):
+        raise BadRequest("That time is over.", hint="Choose a later one.")
+    return session.snooze(workspace.store, conversation_id, as_advisor(advisor), until)
+
+
 def end(
     workspace: Workspace, conversation_id: str, advisor: AdvisorSettings, *, reason: str, note: str
 ) -> Appended:
@@ -407,6 +426,7 @@ def desk_cards(
             position=place.position,
             is_for_me=me is not None and suits(me, stands),
             is_mine_by_name=me is not None and stands.wanted == me.id,
+            due=response_due(workspace, stands),
         )
         cards.append(card)
     return cards

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -13,6 +13,7 @@ from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, HandoffError, IllegalTransition, NotFound, StoreError
 from ombud.handoff import (
     NONE,
+    deadline,
     inbound,
     is_open,
     keep_event,
@@ -59,6 +60,7 @@ from ombud.types import (
     Reached,
     Said,
     Session,
+    Snoozed,
 )
 
 NOBODY = "-"
@@ -201,10 +203,10 @@ def events_after(
     workspace: Workspace, conversation_id: str, place: int
 ) -> tuple[Session, list[Event]]:
     """Return the state of a conversation and its events after a place, without the advisors'
-    private notes. Raises NotFound."""
+    private notes and snoozes. Raises NotFound."""
     stands = recover(workspace, read_session(workspace.store, conversation_id))
     events = read_events(workspace.store, conversation_id, place)
-    return stands, [event for event in events if not isinstance(event.what, Noted)]
+    return stands, [event for event in events if not isinstance(event.what, (Noted, Snoozed))]
 
 
 def hand_over(
@@ -355,6 +357,18 @@ def mail_transcript(workspace: Workspace, conversation_id: str, address: str) ->
 def clock(workspace: Workspace) -> datetime:
     """Return the time in the organisation's time zone."""
     return datetime.now(ZoneInfo(workspace.settings.general.timezone))
+
+
+def response_due(workspace: Workspace, stands: Session) -> datetime | None:
+    """Return when the target for the first response is over."""
+    settings = workspace.settings.handoff
+    began = stands.handed_over or stands.since
+    is_over = stands.has_response or not stands.is_handed_over
+    if settings.first_response_minutes is None or began is None or is_over:
+        return None
+    start = began.astimezone(clock(workspace).tzinfo)
+    target = timedelta(minutes=settings.first_response_minutes)
+    return deadline(settings, stands.asker.country, start, target)
 
 
 def checked(text: str) -> str:

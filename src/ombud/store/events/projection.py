@@ -34,6 +34,7 @@ from ombud.types import (
     Seen,
     Session,
     SessionState,
+    Snoozed,
     Transferred,
     Unclaimed,
 )
@@ -48,7 +49,13 @@ OPEN = BOT | HANDED
 ANY: frozenset[SessionState] = OPEN | {"closed"}
 
 Changes = dict[str, Any]
-_NOBODY: Changes = {"advisor": "", "advisor_id": "", "position": None, "wait_seconds": None}
+_NOBODY: Changes = {
+    "advisor": "",
+    "advisor_id": "",
+    "position": None,
+    "wait_seconds": None,
+    "snoozed_until": None,
+}
 
 
 class EventRule(NamedTuple):
@@ -113,6 +120,8 @@ def hand_over(session: Session, what: HandedOver, at: datetime) -> Changes:
         "desk": what.desk,
         "topic": what.topic,
         "since": at,
+        "handed_over": at,
+        "has_response": False,
         "has_warned": False,
         "has_notified": False,
         "wanted": "",
@@ -139,6 +148,17 @@ def join(session: Session, what: Joined, at: datetime) -> Changes:
         "answering": "",
         "answering_fence": 0,
     }
+
+
+def say(session: Session, what: Said, at: datetime) -> Changes:
+    del at
+    # Only advisors have a name.
+    return {"has_response": session.state == "live"} if what.name else {"snoozed_until": None}
+
+
+def snooze(session: Session, what: Snoozed, at: datetime) -> Changes:
+    del session, at
+    return {"snoozed_until": what.until}
 
 
 def leave(session: Session, what: Left, at: datetime) -> Changes:
@@ -222,7 +242,7 @@ _HINTS: Mapping[SessionState, str] = {
     "closed": "Start a new one.",
 }
 _RULES: Mapping[type, EventRule] = {
-    Said: EventRule(OPEN, no_change),
+    Said: EventRule(OPEN, say),
     Answering: EventRule(ANSWERING, begin_answer),
     Interrupted: EventRule(OPEN, end_answer),
     Answered: EventRule(ANSWERING, end_answer),
@@ -234,6 +254,7 @@ _RULES: Mapping[type, EventRule] = {
     Ended: EventRule(HANDED, end_handoff),
     Closed: EventRule(OPEN, close),
     Noted: EventRule(ANY, label),
+    Snoozed: EventRule(LIVE, snooze),
     Rated: EventRule(RETURNED | {"closed"}, rate),
     Seen: EventRule(ANY, no_change),
     Unclaimed: EventRule(WAITING, warn_unclaimed),

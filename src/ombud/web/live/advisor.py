@@ -26,6 +26,7 @@ from ombud.web.live.shapes import (
     MessageIn,
     ReadIn,
     SignInIn,
+    SnoozeIn,
     TransferIn,
     board_json,
     card_json,
@@ -92,7 +93,7 @@ def board_of(workspace: Workspace, me: AdvisorSettings | None) -> Json:
     """Return the queue for a signed-in advisor; for others only who could sign in."""
     board = advising.board(workspace, me)
     if me is None:
-        board = board._replace(waiting=(), mine=(), others=())
+        board = board._replace(waiting=(), mine=(), others=(), snoozed=())
     return board_json(board)
 
 
@@ -215,6 +216,13 @@ def transfer(conversation_id: str, body: TransferIn, workspace: CurrentWorkspace
         workspace, conversation_id, me, topic=body.topic, to=body.advisor, note=body.note
     )
     return _changed(workspace, moved)
+
+
+@router.post(f"{ONE}/snooze", responses=ALL)
+def snooze(conversation_id: str, body: SnoozeIn, workspace: CurrentWorkspace, me: Me) -> Json:
+    """Put one's conversation away until a time or until the employee writes; null brings it
+    back."""
+    return _changed(workspace, advising.snooze(workspace, conversation_id, me, body.until))
 
 
 @router.post(f"{ONE}/end", responses=ALL)

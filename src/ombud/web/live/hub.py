@@ -22,7 +22,7 @@ QUEUE_PAUSE = 1.0
 THREADS = 4
 MOVES = frozenset({"handoff", "joined", "left", "transferred", "ended", "closed"})
 """Kinds of events by which the queue changes."""
-TALK = frozenset({"message", "read", "note"})
+TALK = frozenset({"message", "read", "note", "snooze"})
 """Kinds by which only the desk's lists look different."""
 TALK_PAUSE = 3.0
 """Seconds between two tellings of the desk for these."""

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from ombud.app import Workspace, advising, asking, conversing
 from ombud.errors import NotFound
@@ -73,6 +73,11 @@ class TransferIn(Shape):
     note: Annotated[str, Field(max_length=2000)] = ""
 
 
+class SnoozeIn(Shape):
+    until: AwareDatetime | None
+    """null = it is back."""
+
+
 class EndIn(Shape):
     reason: Name = ""
     note: Annotated[str, Field(max_length=2000)] = ""
@@ -82,10 +87,15 @@ Json = dict[str, Any]
 
 
 def session_json(session: Session, *, for_advisor: bool = False) -> Json:
-    """Return the state of a conversation; tags, priority and rating only for advisors."""
+    """Return the state of a conversation; tags, priority, rating and snooze only for advisors."""
     labels: Json = {"may_rate": session.may_rate}
     if for_advisor:
-        labels = {"tags": list(session.tags), "urgent": session.urgent, "rating": session.rating}
+        labels = {
+            "tags": list(session.tags),
+            "urgent": session.urgent,
+            "rating": session.rating,
+            "snoozed_until": _time(session.snoozed_until),
+        }
     return {
         **labels,
         "id": session.id,
@@ -144,6 +154,7 @@ def board_json(board: advising.Board) -> Json:
         "waiting": list(map(card_json, board.waiting)),
         "mine": list(map(card_json, board.mine)),
         "others": list(map(card_json, board.others)),
+        "snoozed": list(map(card_json, board.snoozed)),
     }
 
 
@@ -183,6 +194,8 @@ def card_json(card: advising.DeskCard) -> Json:
         "rating": stands.rating,
         "country": stands.asker.country,
         "since": _time(stands.since),
+        "due": _time(card.due),
+        "snoozed_until": _time(stands.snoozed_until),
         "wait_seconds": card.wait_seconds,
         "position": card.position,
         "advisor": stands.advisor or ", ".join(card.advisors),

@@ -11,10 +11,15 @@ const written = (node, html) => { node.innerHTML = policy.createHTML(html); retu
 const $ = (id) => document.getElementById(id);
 const API = "/api/v1/desk", say = (text) => { $("say").textContent = text; };
 const REASONS = { asked: t("desklive.reason_asked"), sensitive: t("desklive.reason_sensitive"), denied: t("desklive.reason_denied"), unsure: t("desklive.reason_unsure"), complex: t("desklive.reason_complex"), policy: t("desklive.reason_policy") };
-const ago = (iso) => { const minutes = Math.floor((Date.now() - new Date(iso)) / 60000); return minutes < 1 ? t("desklive.just_now") : minutes < 60 ? t("desklive.minutes", { count: minutes }) : t("desklive.hours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 }); };
+const ago = (iso) => { const minutes = Math.floor((Date.now() - new Date(iso)) / 60000); return minutes < 1 ? t("desklive.just_now") : span(minutes); };
+// What is left of the target for the first response; late = it is over.
+const due = (iso) => { const minutes = Math.ceil((new Date(iso) - Date.now()) / 60000); return minutes > 0 ? { late: false, text: t("desklive.due", { time: span(minutes) }) } : { late: true, text: t("desklive.late", { time: span(Math.max(1, -minutes)) }) }; };
+const span = (minutes) => (minutes < 60 ? t("desklive.minutes", { count: minutes }) : t("desklive.hours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 }));
+const showDue = (node) => { const { late, text } = due(node.dataset.due); node.textContent = text; node.classList.toggle("late", late); return node; };
+const untilOf = (iso) => t("desklive.until", { time: day(iso, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }) });
 const topicOf = (topic) => topic.replaceAll("-", " ").replace(/^./, (letter) => letter.toUpperCase());
 
-let me = null, board = { waiting: [], mine: [], others: [] }, replies = [], talk = null, session = null, known = 0, heardOf = null;
+let me = null, board = { waiting: [], mine: [], others: [], snoozed: [] }, replies = [], talk = null, session = null, known = 0, heardOf = null;
 
 function failed(error) {
   $("trouble").firstElementChild.textContent = [error.message ?? error.detail, error.hint].filter(Boolean).join(" ");
@@ -60,18 +65,19 @@ function draw(told) {
   $("hours").textContent = open ? "" : opens ? t("desklive.closed_until", { day: day(opens, { weekday: "short", hour: "2-digit", minute: "2-digit" }) }) : t("desklive.closed");
   const waiting = [...told.waiting].sort((one, other) => (other.urgent - one.urgent) || (other.wanted_me - one.wanted_me) || (other.is_for_me - one.is_for_me));
   notify(waiting);
-  board = { waiting, mine: told.mine, others: told.others };
-  offerTags(waiting.concat(told.mine, told.others));
+  board = { waiting, mine: told.mine, others: told.others, snoozed: told.snoozed };
+  offerTags(waiting.concat(told.mine, told.others, told.snoozed));
   drawLists();
 }
 
 function drawLists() {
-  for (const name of ["waiting", "mine", "others"]) {
+  for (const name of ["waiting", "mine", "others", "snoozed"]) {
     const cards = board[name].filter(isChosen);
     $(`${name}-count`).textContent = cards.length || "";
     $(name).replaceChildren(...(cards.length ? cards.map((card) => el("li", {}, cardOf(card))) : [el("li", { class: "none" }, name === "waiting" ? t("desklive.nobody_waits") : t("desklive.none"))]));
   }
   $("others-part").hidden = !board.others.length;
+  $("snoozed-part").hidden = !board.snoozed.length;
 }
 
 // One choice for all lists: everything, what is urgent, or a tag.
@@ -84,11 +90,12 @@ function offerTags(cards) {
 $("filter").addEventListener("change", () => { drawLists(); search(); });
 const labelsOf = ({ urgent, rating, tags }) => [urgent && t("desklive.urgent"), rating && t("desklive.rated", { score: rating }), ...(tags ?? [])].filter(Boolean);
 
-function cardOf({ id, reason, topic, urgent, tags, country: code, since, preview, unread, advisor, is_for_me: forMe, wanted_me: byName }) {
-  const marks = [byName ? t("desklive.for_you_by_name") : forMe && !advisor ? t("desklive.for_you") : "", topic && topicOf(topic), code && country(code), advisor && advisor !== me.name ? t("desklive.with_someone", { name: advisor }) : "", ...labelsOf({ urgent, tags })].filter(Boolean);
+function cardOf({ id, reason, topic, urgent, tags, country: code, since, preview, unread, advisor, due: target, snoozed_until: until, is_for_me: forMe, wanted_me: byName }) {
+  const marks = [byName ? t("desklive.for_you_by_name") : forMe && !advisor ? t("desklive.for_you") : "", topic && topicOf(topic), code && country(code), advisor && advisor !== me.name ? t("desklive.with_someone", { name: advisor }) : "", until && new Date(until) > Date.now() && untilOf(until), ...labelsOf({ urgent, tags })].filter(Boolean);
   return el("button", { type: "button", class: reason === "sensitive" ? "card sensitive" : "card", "data-id": id, "aria-current": String(id === talk), click: () => open(id) },
     el("span", { class: "line" }, el("b", {}, REASONS[reason] ?? t("desklive.handed_over")), unread > 0 && el("span", { class: "unread", "aria-label": t("desklive.unread", { count: unread }) }, String(unread)), since && el("span", { class: "ago", "data-since": since }, ago(since))),
     preview && el("span", { class: "preview", dir: "auto" }, preview),
+    target && showDue(el("span", { class: "due", "data-due": target })),
     marks.length > 0 && el("span", { class: "marks" }, ...marks.map((text, place) => el("span", { class: place === 0 && (forMe || byName) && !advisor ? "for" : "" }, text))));
 }
 
@@ -199,11 +206,12 @@ function take(stands, events, quiet = false) {
     $("urgent").checked = stands.urgent;
     $("tags").value = stands.tags.join(", ");
   }
-  const isMine = stands.state === "live" && stands.advisor === me.name, code = board.waiting.concat(board.mine, board.others).find(({ id }) => id === stands.id)?.country;
+  const isMine = stands.state === "live" && stands.advisor === me.name, code = board.waiting.concat(board.mine, board.others, board.snoozed).find(({ id }) => id === stands.id)?.country;
   $("why").textContent = REASONS[stands.reason] ?? t("desklive.handed_over");
   $("whose").textContent = [{ queued: t("desklive.state_waiting"), live: isMine ? t("desklive.state_with_you") : t("desklive.with_someone", { name: stands.advisor }), returned: t("desklive.state_returned"), closed: t("desklive.state_closed") }[stands.state], code && country(code), stands.topic && topicOf(stands.topic)].filter(Boolean).join(" · ");
   $("claim").hidden = stands.state !== "queued";
-  for (const id of ["reply", "pass", "end"]) $(id).hidden = !isMine;
+  for (const id of ["reply", "pass", "snooze", "end"]) $(id).hidden = !isMine;
+  $("wake").hidden = !stands.snoozed_until || new Date(stands.snoozed_until) <= Date.now();
   if (isMine && events.some(({ kind, by }) => kind === "joined" || (kind === "message" && by === "user"))) seen();
 }
 
@@ -223,6 +231,7 @@ const noted = (text, note) => (note ? `${text} ${t("desklive.note", { note })}` 
 const NOTICES = {
   handoff: ({ reason }) => t("desklive.handed_over_because", { reason: REASONS[reason] ?? "" }),
   joined: ({ name }) => t("desklive.joined", { name }),
+  snooze: ({ name, until }) => (until ? [t("desklive.snoozed_by", { name }), untilOf(until)].join(" ") : t("desklive.woken", { name })),
   left: ({ name }) => t("desklive.left", { name }),
   transferred: ({ note }) => noted(t("desklive.transferred"), note),
   ended: ({ by, reason, note }) => noted(by === "user" ? t("desklive.taken_back") : reason ? t("desklive.ended_because", { reason }) : t("desklive.ended"), note),
@@ -264,6 +273,11 @@ $("pass").addEventListener("submit", async (event) => {
   const [kind, ...name] = $("to").value.split("/");
   if (name.length && await changed("transfer", { [kind]: name.join("/"), note: $("pass-note").value })) $("pass-note").value = "";
 });
+$("snooze").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (await changed("snooze", { until: new Date($("snooze-until").value).toISOString() })) $("snooze-until").value = "";
+});
+$("wake").addEventListener("click", async () => { if (await changed("snooze", { until: null })) $("snooze-until").focus(); });
 $("end").addEventListener("submit", async (event) => {
   event.preventDefault();
   if (await changed("end", { reason: $("reason").value, note: $("end-note").value })) $("end-note").value = "";
@@ -347,5 +361,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "j" || event.key === "k") { event.preventDefault(); cards[Math.max(0, Math.min(cards.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus(); }
   if (event.key === "c" && talk && !$("claim").hidden) $("claim").click();
 });
-setInterval(() => { for (const node of document.querySelectorAll(".ago")) node.textContent = ago(node.dataset.since); }, 60000);
+setInterval(() => {
+  for (const node of document.querySelectorAll(".ago")) node.textContent = ago(node.dataset.since);
+  document.querySelectorAll(".due").forEach(showDue);
+  if (board.snoozed.some(({ snoozed_until: until }) => new Date(until) <= Date.now())) tried(async () => draw(await (await send("GET", API)).json()));
+}, 60000);
 tried(begin);
