@@ -18,7 +18,7 @@ from ombud.app import (
     asking,
     certify_deletion,
     chain_head,
-    erase_of,
+    erase_personal_data,
     expire,
     list_records,
     run_expiry,
@@ -126,11 +126,11 @@ def test_one_persons_data_goes_from_every_place_and_the_others_stay(tmp_path: Pa
     workspace.store.settle()
     assert holding(tmp_path, "golden spanner", "ann@example.org")
 
-    planned = erase_of(workspace, person=ANN.id, dry_run=True)
+    planned = erase_personal_data(workspace, person=ANN.id, dry_run=True)
     assert (planned["conversations"], planned["answers"], planned["messages"]) == (1, 3, 4)
     assert asking.stored_answer(workspace, alone)
 
-    made = erase_of(workspace, person=ANN.id)
+    made = erase_personal_data(workspace, person=ANN.id)
     assert made["gone"]
     assert (made["conversations"], made["answers"], made["messages"]) == (1, 3, 4)
     assert {place["name"]: place["found"] for place in made["places"]} == {
@@ -161,7 +161,7 @@ def test_what_is_left_somewhere_is_said(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
     put(workspace, SPANNER, ANN)
     (tmp_path / ".ombud" / "export.txt").write_text(f"asked: {SPANNER}", encoding="utf-8")
-    made = erase_of(workspace, person=ANN.id)
+    made = erase_personal_data(workspace, person=ANN.id)
     assert not made["gone"]
     assert [place["name"] for place in made["places"] if place["found"]] == [
         "files of the workspace"
@@ -172,7 +172,7 @@ def test_the_same_question_of_another_stays_and_is_no_trace(tmp_path: Path) -> N
     workspace = company(tmp_path).workspace
     put(workspace, SPANNER, ANN)
     other = put(workspace, SPANNER, BEN)
-    made = erase_of(workspace, person=ANN.id)
+    made = erase_personal_data(workspace, person=ANN.id)
     assert made["gone"]
     assert asking.stored_answer(workspace, other)
 
@@ -181,7 +181,7 @@ def test_nothing_kept_is_said(tmp_path: Path) -> None:
     workspace = company(tmp_path).workspace
     for options in ({"person": "nobody@example.org"}, {"conversation": "nothing"}):
         with pytest.raises(NotFound):
-            erase_of(workspace, **options)  # type: ignore[arg-type]
+            erase_personal_data(workspace, **options)  # type: ignore[arg-type]
 
 
 # Retention ----------------------------------------------------------------------------------------

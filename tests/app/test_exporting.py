@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from answer.asking import LEAVE, company
 from journeys.command import ombud
-from ombud.app import Workspace, asking, erase_of, export_of, people, verify_audit
+from ombud.app import Workspace, asking, erase_personal_data, export_of, people, verify_audit
 from ombud.app.handoff import advising, conversing
 from ombud.errors import NotFound
 from ombud.store import Store, keep_login, last_messages, rate_answer, seal
@@ -75,7 +75,7 @@ def test_nothing_that_is_erased_is_missing_from_the_export(
     text = json.dumps(exported)
     seal(workspace.store)  # as erasure does first, to everybody's rows
     before = rows(workspace.store)
-    assert erase_of(workspace, person="ann")["gone"]
+    assert erase_personal_data(workspace, person="ann")["gone"]
     after = rows(workspace.store)
     bookkeeping = {"audit", "unsealed", "lease", "progress", "setup"}
     erased = {key for key, row in before.items() if after.get(key) != row}

@@ -16,9 +16,9 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
 
 from handoff.replicas import free_port
-from ombud.app import Workspace, advising, asking, caring, conversing
+from ombud.app import Workspace, advising, asking, conversing, handoff_jobs
 from ombud.errors import Busy, HandoffError, IllegalTransition, NotFound
-from ombud.handoff import verify
+from ombud.handoff import verify_webhook
 from ombud.store import (
     append_events,
     count_phrases,
@@ -269,10 +269,10 @@ def test_a_process_that_was_only_slow_is_not_interrupted(workspace: Workspace) -
 def test_a_hand_over_that_nobody_takes_names_the_contact_once(workspace: Workspace) -> None:
     talk = begin(workspace)
     hand_over(workspace, talk)
-    caring.look_after(workspace)
+    handoff_jobs.run_once(workspace)
     assert not read_session(workspace.store, talk).has_warned
     for _ in range(2):
-        caring.look_after(workspace, lambda: hours_later(1))
+        handoff_jobs.run_once(workspace, lambda: hours_later(1))
     told = [e.what for e in read_events(workspace.store, talk) if isinstance(e.what, Unclaimed)]
     assert told == [Unclaimed(minutes=10, contact="People team · people@example.org")]
 
@@ -316,7 +316,7 @@ def test_advisors_who_are_away_are_told_by_mail_without_a_word_of_what_was_said(
     hand_over(workspace, talk, "sensitive")
     conversing.say(workspace, talk, "My secret trouble", str(uuid.uuid4()))
     for _ in range(2):
-        caring.look_after(workspace, lambda: hours_later(0.1))
+        handoff_jobs.run_once(workspace, lambda: hours_later(0.1))
     (mail,) = mails
     assert mail["To"] == "ana@acme.example"
     text = mail.get_payload(decode=True).decode()
@@ -326,7 +326,7 @@ def test_advisors_who_are_away_are_told_by_mail_without_a_word_of_what_was_said(
     other = begin(workspace)
     hand_over(workspace, other)
     advising.is_here(workspace, workspace.settings.handoff.advisor[0])
-    caring.look_after(workspace, lambda: hours_later(0.1))
+    handoff_jobs.run_once(workspace, lambda: hours_later(0.1))
     assert len(mails) == 1
 
 
@@ -372,11 +372,11 @@ def test_the_notification_is_signed(workspace: Workspace, monkeypatch: pytest.Mo
     with_settings(workspace, notify={"url": f"http://127.0.0.1:{server.server_port}/told"})
     talk = begin(workspace)
     hand_over(workspace, talk)
-    caring.look_after(workspace, lambda: hours_later(0.1))
+    handoff_jobs.run_once(workspace, lambda: hours_later(0.1))
     server.shutdown()
     server.server_close()
     ((headers, body),) = posted
-    assert verify(headers, body, key, datetime.now(UTC).timestamp())["conversation"] == talk
+    assert verify_webhook(headers, body, key, datetime.now(UTC).timestamp())["conversation"] == talk
     assert json.loads(body)["reason"] == "asked"
     assert any(isinstance(e.what, Notified) for e in read_events(workspace.store, talk))
 

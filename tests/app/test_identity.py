@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from ombud.app import Workspace, callers, create_workspace, erase_of, people, signing_in
+from ombud.app import Workspace, callers, create_workspace, erase_personal_data, people, signing_in
 from ombud.cli.verbs import app
 from ombud.errors import BadRequest, NotAllowed, NotFound, NotSignedIn, UnknownName
 from ombud.messages import message
@@ -168,7 +168,7 @@ def test_erasing_somebody_takes_the_account_and_its_keys(workspace: Workspace) -
     ann = people.add_person(workspace, "ann", Person(), [], password=PASSWORD)
     people.make_token(workspace, ann, "export", ["ask"])
     signing_in.open_browser(workspace, ann)
-    done = erase_of(workspace, person="ann")
+    done = erase_personal_data(workspace, person="ann")
     assert done["gone"]
     places = {place["name"]: place["found"] for place in done["places"]}
     assert places["store: account, browsers and tokens"] == 0

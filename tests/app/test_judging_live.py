@@ -8,7 +8,7 @@ from answer.faulty import Reply as Sent
 from answer.faulty import completion, misbehaving, ok
 from app.conftest import Open
 from lab.makers import cites, says
-from ombud.app import Workspace, erase_of, judge_live, production
+from ombud.app import Workspace, erase_personal_data, judge_live, production
 from ombud.errors import LabError, SetupError
 from ombud.store import add_turn, list_runs, read_observations
 from ombud.types import Person, Question, Trace
@@ -86,7 +86,7 @@ def test_what_a_person_wrote_is_erased_from_judged_answers_too(
     with misbehaving(grades) as server:
         workspace = opened(open_home, server.url)
         judge_live(workspace)
-    assert erase_of(workspace, person="p3")["gone"]
+    assert erase_personal_data(workspace, person="p3")["gone"]
     (run,) = list_runs(workspace.store)
     seen = [observation for _, observation in read_observations(workspace.store, run.id)]
     assert len(seen) == 8

@@ -8,7 +8,7 @@ import pytest
 
 from handoff.talks import QUICK
 from handoff.ticket_services import SECRET, ServiceNowService, Stored, serving
-from ombud.app import Workspace, asking, caring, check_all, conversing
+from ombud.app import Workspace, asking, check_all, conversing, handoff_jobs
 from ombud.errors import HandoffError
 from ombud.handoff import Delivery, open_tickets
 from ombud.settings import HandoffSettings, TicketSettings
@@ -80,7 +80,7 @@ def test_out_of_hours_a_request_becomes_a_ticket_and_is_answered(workspace: Work
             )
             service.is_down = False
             await until(lambda: "HRC" in texts(workspace, conversation))
-            caring.look_after(workspace)
+            handoff_jobs.run_once(workspace)
             stored = service.of(over.session.ticket_id)
             assert stored is not None
             answer = await asking.ask(

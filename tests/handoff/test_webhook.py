@@ -19,7 +19,7 @@ from ombud.errors import BadRequest, BadSetting, HandoffError, Undelivered
 from ombud.handoff.desks.desk import DeskEvent, DeskLink, Line, Outgoing
 from ombud.handoff.desks.opening import open_desk
 from ombud.handoff.desks.webhook import WebhookDesk, inbound, open_webhook
-from ombud.handoff.signatures import BadSignature, sign, verify
+from ombud.handoff.signatures import BadSignature, sign_webhook, verify_webhook
 from ombud.settings import HandoffSettings
 
 NOW = 1_800_000_000.0
@@ -281,15 +281,15 @@ def posted(kind: str, **what: Any) -> dict[str, Any]:
 )
 def test_what_advisors_do_comes_in(payload: dict[str, Any], event: DeskEvent) -> None:
     body = json.dumps(payload).encode()
-    verified = verify(sign("delivery-1", body, KEY, NOW), body, KEY, NOW)
+    verified = verify_webhook(sign_webhook("delivery-1", body, KEY, NOW), body, KEY, NOW)
     assert inbound(verified) == ("ticket-1", event)
 
 
 def test_what_was_changed_on_its_way_does_not_come_in() -> None:
     body = json.dumps(posted("message", text="Hello")).encode()
-    headers = sign("delivery-1", body, KEY, NOW)
+    headers = sign_webhook("delivery-1", body, KEY, NOW)
     with pytest.raises(BadSignature):
-        verify(headers, body.replace(b"Hello", b"Adieu"), KEY, NOW)
+        verify_webhook(headers, body.replace(b"Hello", b"Adieu"), KEY, NOW)
 
 
 @pytest.mark.parametrize("kind", ["echo", "survey", "", None, 5, ["message"], {}])

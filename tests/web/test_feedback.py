@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ombud.app import Workspace, erase_of, show_record
+from ombud.app import Workspace, erase_personal_data, show_record
 from ombud.store import feedback_on, read_thumbs
 from web.test_live import Employee
 
@@ -82,6 +82,6 @@ def test_it_is_forgotten_with_the_person(address: str, workspace: Workspace) -> 
         answer = client.post("/api/v1/ask", json=body).json()["id"]
         path = f"/api/v1/answers/{answer}/feedback"
         assert client.post(path, json={"thumb": 1, "comment": "Thanks"}).status_code == 204
-        erase_of(workspace, person="p-feedback")
+        erase_personal_data(workspace, person="p-feedback")
         assert feedback_on(workspace.store, answer) == []
         assert client.post(path, json={"thumb": 1}).status_code == 404

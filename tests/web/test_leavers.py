@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-from ombud.app import Workspace, callers, caring, people, sessions, signing_in
+from ombud.app import Workspace, callers, handoff_jobs, people, sessions, signing_in
 from ombud.store import read_session
 from web.running import make_workspace, running
 from web.test_revoking import (
@@ -119,6 +119,6 @@ def test_a_leaver_is_out_everywhere(served: tuple[Workspace, str], way: str) -> 
         assert [heard_to_the_end(socket)[1] for socket in (live, of_program)] == [SIGNED_OUT] * 2
         for proof in proofs:
             assert statuses(url, **proof) == {401}
-        caring.look_after(workspace)  # as a server does every two seconds
+        handoff_jobs.run_once(workspace)  # as a server does every two seconds
         assert read_session(workspace.store, talk).state == "closed"
         go_on.set()

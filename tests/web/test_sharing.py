@@ -8,7 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ombud.app import Workspace, conversing, erase_of, expire, export_of, people, signing_in
+from ombud.app import (
+    Workspace,
+    conversing,
+    erase_personal_data,
+    expire,
+    export_of,
+    people,
+    signing_in,
+)
 from ombud.messages import message
 from ombud.types import Account, Person
 from web.running import LEAVE_GB, make_workspace, running
@@ -126,7 +134,7 @@ def test_it_ends_when_it_is_withdrawn_deleted_erased_or_expired(
     again = shared(ann, first)
     assert again != links[0]
     assert ann.delete(f"{BASE}/{second}").status_code == 204
-    erase_of(workspace, conversation=third)
+    erase_personal_data(workspace, conversation=third)
     assert ended(bob, links[1])
     assert ended(bob, links[2])
     assert bob.get(links[3]).status_code == 200

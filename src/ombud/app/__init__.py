@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from ombud.app.audit.certify import certificate_json, certify_deletion
     from ombud.app.audit.exporting import export_of
-    from ombud.app.audit.forgetting import erase_of, expire, run_expiry
+    from ombud.app.audit.forgetting import erase_personal_data, expire, run_expiry
     from ombud.app.audit.replaying import replay_answer, replayed_json
     from ombud.app.audit.usage import find_usage, usage_json
     from ombud.app.backups.migrating import migrate
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ombud.app.gaps.page import render_gaps
     from ombud.app.gaps.report import Gaps, find_gaps, gaps_json
     from ombud.app.graph import graph_around, graph_stats
-    from ombud.app.handoff import advising, caring, conversing, replies, reporting, sharing
+    from ombud.app.handoff import advising, conversing, handoff_jobs, replies, reporting, sharing
     from ombud.app.handoff.exporting import markdown_of
     from ombud.app.identity import callers, people, provider, provisioning, sessions, signing_in
     from ombud.app.publishing.checking import DraftCheck, check_drafts
@@ -103,7 +103,7 @@ __getattr__ = imported_later(
         ],
         "audit.certify": ["certificate_json", "certify_deletion"],
         "audit.exporting": ["export_of"],
-        "audit.forgetting": ["erase_of", "expire", "run_expiry"],
+        "audit.forgetting": ["erase_personal_data", "expire", "run_expiry"],
         "audit.replaying": ["replay_answer", "replayed_json"],
         "audit.usage": ["find_usage", "usage_json"],
         "checks": ["check_all"],
@@ -112,7 +112,7 @@ __getattr__ = imported_later(
         "gaps.report": ["Gaps", "find_gaps", "gaps_json"],
         "backups.restoring": ["restore_backup"],
         "backups.writing": ["write_backup"],
-        "handoff": ["advising", "caring", "conversing", "replies", "reporting", "sharing"],
+        "handoff": ["advising", "conversing", "handoff_jobs", "replies", "reporting", "sharing"],
         "handoff.exporting": ["markdown_of"],
         "identity": ["callers", "people", "provider", "provisioning", "sessions", "signing_in"],
         "graph": ["graph_around", "graph_stats"],

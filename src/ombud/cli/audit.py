@@ -296,11 +296,13 @@ def erase(
     verifies."""
     del home
     with errors_said(as_json):
-        from ombud.app import erase_of
+        from ombud.app import erase_personal_data
 
         if bool(person) == bool(conversation):
             raise BadRequest("Whose data?", hint="Give --person ID or --conversation ID.")
-        made = erase_of(open_workspace(), person=person, conversation=conversation, dry_run=dry_run)
+        made = erase_personal_data(
+            open_workspace(), person=person, conversation=conversation, dry_run=dry_run
+        )
         if to:
             write_file(to, json.dumps(made, indent=2, ensure_ascii=False) + "\n")
         if as_json:

@@ -1,4 +1,4 @@
-"""Opening hours of advisors, by the organisation's clock and the rules of a country."""
+"""Business hours of advisors, by the organisation's clock and the rules of a country."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache

@@ -52,7 +52,7 @@ def signing_key(variable: str) -> bytes:
     return key
 
 
-def sign(message_id: str, body: bytes, key: bytes, now: float) -> dict[str, str]:
+def sign_webhook(message_id: str, body: bytes, key: bytes, now: float) -> dict[str, str]:
     """Return the three signature headers. message_id: the same for every attempt; now: seconds
     since 1970."""
     timestamp = str(int(now))
@@ -63,7 +63,9 @@ def sign(message_id: str, body: bytes, key: bytes, now: float) -> dict[str, str]
     }
 
 
-def verify(headers: Mapping[str, str], body: bytes, key: bytes, now: float) -> dict[str, Any]:
+def verify_webhook(
+    headers: Mapping[str, str], body: bytes, key: bytes, now: float
+) -> dict[str, Any]:
     """Verify a request and return its JSON object.
 
     headers: names in lower case; now: seconds since 1970. Raises BadSignature, and BadRequest for a

@@ -1,4 +1,4 @@
-"""Who may use which route: one table, and nothing that does not stand in it.
+"""Authorisation: who may use which route by their rights. One table, and nothing else is allowed.
 
 A route asks for any one of the rights beside it. What stands before the routes finds who a request
 comes from and refuses the others; in a demo on this machine everybody may do everything. What stays

@@ -260,7 +260,7 @@ class RequestGuard:
         for seconds, refusal_of in self._waits(scope):
             if seconds:
                 return refusal_of._replace(retry_after=math.ceil(seconds))
-        if changes_something(scope) and not same_site(headers, host):
+        if changes_something(scope) and not is_same_site(headers, host):
             return OTHER_SITE
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most(scope):
@@ -430,7 +430,8 @@ def changes_something(scope: Scope) -> bool:
     return scope["type"] == "websocket" or scope["method"] not in {"GET", "HEAD", "OPTIONS"}
 
 
-def same_site(headers: Headers, host: str) -> bool:
+def is_same_site(headers: Headers, host: str) -> bool:
+    """Tell whether a request comes from our own pages (protection against CSRF)."""
     if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
         return False
     origin = headers.get("origin")

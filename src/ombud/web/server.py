@@ -29,11 +29,11 @@ from ombud.channels import (
     teams_messages,
 )
 from ombud.errors import SetupError
-from ombud.web import api, doorway, pages
+from ombud.web import api, login, pages
 from ombud.web.access import AccessControl, owner_of
 from ombud.web.admin import content, desk, directory, grouping, tuning
 from ombud.web.admin import running as running_pages
-from ombud.web.documents import shelf
+from ombud.web.documents import pages as document_pages
 from ombud.web.guard import (
     LARGEST_MESSAGE,
     EndsInFlight,
@@ -44,7 +44,7 @@ from ombud.web.guard import (
     SubPath,
     is_loopback,
 )
-from ombud.web.lab import annotating, bench, datasets, drilldown, production
+from ombud.web.lab import annotating, datasets, drilldown, production, runs
 from ombud.web.layout import PageLanguage
 from ombud.web.live import advisor, employee
 from ombud.web.live import socket as socket_routes
@@ -55,7 +55,7 @@ from ombud.web.metrics import router as metrics_router
 from ombud.web.problems import MEDIA, answer_errors
 from ombud.web.traces import RequestTracer, answer_spans, open_tracing
 
-LAB_PAGES = (annotating, bench, datasets, drilldown, production)
+LAB_PAGES = (annotating, datasets, drilldown, production, runs)
 SUMMARY = "Answers employees' questions from the organisation's own policies, each sentence proven."
 KEEP_ALIVE_SECONDS = 75
 """Seconds that a connection stays open between two requests: longer than clients keep theirs, so
@@ -103,9 +103,9 @@ def create_app(workspace: Workspace) -> FastAPI:
     if app.state.teams:
         app.state.agent_configuration = app.state.teams.configuration  # the SDK looks for it here
     app.include_router(pages.router)
-    for part in (*LAB_PAGES, doorway, content, desk, running_pages, grouping, directory, tuning):
+    for part in (*LAB_PAGES, login, content, desk, running_pages, grouping, directory, tuning):
         app.include_router(part.router)
-    app.include_router(shelf.router)
+    app.include_router(document_pages.router)
     app.state.scim = directory.opened_scim(workspace)
     for part in (employee, advisor, socket_routes):
         app.include_router(part.router)

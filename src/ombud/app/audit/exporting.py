@@ -10,9 +10,9 @@ from ombud.store import note_in_chain, read_of_person
 
 
 def export_of(workspace: Workspace, person: str, by: str = HERE) -> dict[str, Any]:
-    """Return the content that `erase_of` would erase, with the account, its sign-ins, its tokens by
-    name, and the audit's records; the export itself is recorded. Raises NotFound if nothing is
-    stored.
+    """Return the content that `erase_personal_data` would erase, with the account, its
+    sign-ins, its tokens by name, and the audit's records; the export itself is recorded. Raises
+    NotFound if nothing is stored.
 
     person: a name to sign in with, or an id."""
     store = workspace.store

@@ -90,7 +90,7 @@ def run_expiry(
             return
 
 
-def erase_of(
+def erase_personal_data(
     workspace: Workspace, *, person: str = "", conversation: str = "", dry_run: bool = False
 ) -> dict[str, Any]:
     """Erase a person's questions and answers, or one conversation, and search everywhere for

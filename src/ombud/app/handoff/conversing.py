@@ -22,7 +22,7 @@ from ombud.handoff import (
     signing_key,
     ticket_system,
     transcript,
-    verify,
+    verify_webhook,
 )
 from ombud.messages import message
 from ombud.store import (
@@ -297,7 +297,7 @@ def hear(workspace: Workspace, headers: Mapping[str, str], body: bytes) -> bool:
     if workspace.settings.handoff.desk != "webhook":
         raise NotFound("No other system has advisors here.", hint="See handoff.desk.")
     settings = workspace.settings.handoff.webhook
-    payload = verify(headers, body, signing_key(settings.secret_env), time.time())
+    payload = verify_webhook(headers, body, signing_key(settings.secret_env), time.time())
     event = inbound(payload)
     if event is None:
         return False

@@ -76,7 +76,7 @@ async def finish(
     if reply.get("iss", facts["issuer"]) != facts["issuer"]:  # RFC 9207
         raise NotSignedIn("Another provider answered.", hint="Sign in once more.")
     tokens = await fetch_tokens(workspace, redirect, begun, reply.get("code", ""), facts)
-    claims = await verify_claims(workspace, tokens, begun.nonce, facts)
+    claims = await verify_id_token(workspace, tokens, begun.nonce, facts)
     session = keys.ProviderSession(
         session=str(claims.get("sid", "")), subject=claims["sub"], proof=tokens["id_token"]
     )
@@ -128,7 +128,7 @@ async def fetch_tokens(
     return dict(tokens)
 
 
-async def verify_claims(
+async def verify_id_token(
     workspace: Workspace, tokens: Mapping[str, Any], nonce: str, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Verify the id token by OpenID Connect Core 1.0, 3.1.3.7, and return its claims."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ombud.app.target import LocalTarget
 from ombud.app.watching.judges import asker_for, embed_of, judge_of
 from ombud.app.watching.live import judge_live
-from ombud.app.watching.telling import tell_owner
+from ombud.app.watching.notifying import notify_owner
 from ombud.app.workspace import Workspace
 from ombud.errors import Busy, HandoffError, OmbudError
 from ombud.lab import (
@@ -126,7 +126,7 @@ def compare_with_baseline(workspace: Workspace, run: Run) -> Watched:
     fallen = run.model_copy(update={"notes": (*run.notes, note)})
     save_run(workspace.store, fallen)
     try:
-        tell_owner(workspace.settings, fallen, watched.baseline, watched.verdict)
+        notify_owner(workspace.settings, fallen, watched.baseline, watched.verdict)
     except HandoffError as failed:
         logger.warning("The owner could not be notified about run %s: %s", run.id, failed)
     return watched._replace(run=fallen)

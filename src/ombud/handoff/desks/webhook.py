@@ -52,7 +52,7 @@ from ombud.deadlines import retry_after
 from ombud.errors import BadRequest, ConversationLost, HandoffError, Undelivered
 from ombud.handoff.desks.desk import DeskEvent, DeskEventKind, DeskLink, LineMemory, Outgoing
 from ombud.handoff.desks.wire import check_address, waiting_client
-from ombud.handoff.signatures import sign, signing_key
+from ombud.handoff.signatures import sign_webhook, signing_key
 from ombud.settings import HandoffSettings
 from ombud.types import Ticket
 
@@ -105,7 +105,8 @@ class InboundEvent(NamedTuple):
 
 
 def inbound(payload: dict[str, Any]) -> InboundEvent | None:
-    """Convert a payload that `verify` returned; None for an unknown type. Raises BadRequest."""
+    """Convert a payload that `verify_webhook` returned; None for an unknown type. Raises
+    BadRequest."""
     if payload.get("type") not in list(INCOMING):
         # It may be a note that the employee must not see.
         logger.warning(
@@ -148,7 +149,7 @@ class WebhookPost:
         """Post a payload; returns once the other system has it. Raises Undelivered if a later
         attempt may succeed, HandoffError if not."""
         body = json.dumps(payload).encode()
-        headers = sign(payload["id"], body, self._key, self._clock())
+        headers = sign_webhook(payload["id"], body, self._key, self._clock())
         headers["content-type"] = "application/json"
         try:
             response = await self._client.post(self._url, content=body, headers=headers)

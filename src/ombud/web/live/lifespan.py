@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from ombud.app import Workspace, caring
+from ombud.app import Workspace, handoff_jobs
 from ombud.cpu_time import MeteredThreads
 from ombud.handoff import Delivery, open_desk, open_tickets
 from ombud.messages import use_language
@@ -27,7 +27,7 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
     app.state.delivery = _delivery(workspace)
     tickets = _ticket_delivery(workspace)
     asyncio.get_running_loop().set_default_executor(MeteredThreads(thread_name_prefix="serve"))
-    works: list[Coroutine[Any, Any, None]] = [app.state.hub.run(), caring.care(workspace)]
+    works: list[Coroutine[Any, Any, None]] = [app.state.hub.run(), handoff_jobs.run(workspace)]
     for chat in (app.state.slack, app.state.teams):
         if chat is not None:
             works.append(chat.run())

@@ -1,4 +1,4 @@
-"""Notifies the owner of a fall, by mail and webhook."""
+"""Notify the owner of a regression, by mail and webhook."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import httpx
 
 from ombud.app.handoff.mail import send
 from ombud.errors import HandoffError
-from ombud.handoff import sign, signing_key
+from ombud.handoff import sign_webhook, signing_key
 from ombud.lab import Verdict
 from ombud.settings import Settings
 from ombud.types import Run
@@ -20,7 +20,7 @@ MAX_NAMED = 10
 """Largest number of falls in a mail."""
 
 
-def tell_owner(settings: Settings, run: Run, baseline: Run, verdict: Verdict) -> None:
+def notify_owner(settings: Settings, run: Run, baseline: Run, verdict: Verdict) -> None:
     """Notify the owner. Raises HandoffError if everybody to notify could not be reached."""
     owner = settings.lab
     if owner.owner_mail:
@@ -62,7 +62,7 @@ def post_fall(url: str, secret_env: str, run: Run, baseline: Run, verdict: Verdi
     body = json.dumps(content).encode()
     headers = {"content-type": "application/json"}
     if os.environ.get(secret_env):
-        headers |= sign(str(uuid.uuid4()), body, signing_key(secret_env), time.time())
+        headers |= sign_webhook(str(uuid.uuid4()), body, signing_key(secret_env), time.time())
     try:
         httpx.post(url, content=body, headers=headers, timeout=SECONDS).raise_for_status()
     except httpx.HTTPError as failed:

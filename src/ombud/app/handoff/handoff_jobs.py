@@ -1,4 +1,4 @@
-"""Background care for handoffs: long waits, an empty desk, interrupted answers. One process does it
+"""Background jobs of handoffs: long waits, an empty desk, interrupted answers. One process does it
 for all."""
 
 import asyncio
@@ -23,7 +23,7 @@ from ombud.handoff import (
     BUILT_IN,
     reason_in_words,
     session,
-    sign,
+    sign_webhook,
     signing_key,
     suits,
     ticket_systems,
@@ -41,7 +41,7 @@ NOTIFY_AFTER_SECONDS = 60
 """Seconds of waiting before advisors who are away are notified."""
 
 
-async def care(workspace: Workspace) -> None:
+async def run(workspace: Workspace) -> None:
     """Check handoffs until cancelled."""
     leases = await asyncio.to_thread(acquire_free, workspace.store, ["handoff"], 1)
     try:
@@ -51,7 +51,7 @@ async def care(workspace: Workspace) -> None:
             try:
                 for lease in leases:
                     lease.check()
-                    await asyncio.to_thread(look_after, workspace)
+                    await asyncio.to_thread(run_once, workspace)
             except Busy:
                 leases = []
             except OmbudError as failed:  # such as a database that restarts
@@ -62,9 +62,7 @@ async def care(workspace: Workspace) -> None:
             lease.release()
 
 
-def look_after(
-    workspace: Workspace, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> None:
+def run_once(workspace: Workspace, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
     """Check every open conversation once."""
     for stands in list_sessions(workspace.store, ["bot", "returned", "queued"]):
         if stands.answering:
@@ -173,7 +171,7 @@ def post_notification(url: str, secret_env: str, stands: Session) -> None:
     ).encode()
     headers = {"content-type": "application/json"}
     if os.environ.get(secret_env):
-        headers |= sign(str(uuid.uuid4()), body, signing_key(secret_env), time.time())
+        headers |= sign_webhook(str(uuid.uuid4()), body, signing_key(secret_env), time.time())
     try:
         response = httpx.post(url, content=body, headers=headers, timeout=10)
         response.raise_for_status()

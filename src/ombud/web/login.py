@@ -30,7 +30,7 @@ Next = Annotated[str, Query(max_length=2000)]
 
 
 @router.get("/login", response_class=HTMLResponse)
-def login(workspace: CurrentWorkspace, next: Next = HOME) -> Response:  # noqa: A002
+def login_page(workspace: CurrentWorkspace, next: Next = HOME) -> Response:  # noqa: A002
     if workspace.settings.identity.kind == "none":
         return RedirectResponse(HOME, status_code=303)
     return _page(workspace, own_path(next))
