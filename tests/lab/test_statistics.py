@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ombud.lab import compare, holm, mean
 from ombud.lab.statistics import (
+    bootstrap_interval,
     effect_size,
-    interval,
     mcnemar,
     permutation_test,
     smallest_difference,
@@ -174,13 +174,13 @@ def test_interval_of_every_resample() -> None:
     values = [0.0, 1.0, 4.0, 9.0]
     every = [fmean(drawn) for drawn in product(values, repeat=4)]
     low, high = np.quantile(every, [0.025, 0.975])
-    assert interval(values, repeats=100_000) == pytest.approx((low, high), abs=0.25)
-    assert interval(values, seed=1) == interval(values, seed=1)
+    assert bootstrap_interval(values, repeats=100_000) == pytest.approx((low, high), abs=0.25)
+    assert bootstrap_interval(values, seed=1) == bootstrap_interval(values, seed=1)
 
 
 def test_interval_is_that_of_the_normal_for_many() -> None:
     values = [float(n % 2) for n in range(1000)]
-    low, high = interval(values, repeats=20_000) or (0, 0)
+    low, high = bootstrap_interval(values, repeats=20_000) or (0, 0)
     assert (low, high) == pytest.approx(
         (0.5 - 1.96 * 0.5 / 1000**0.5, 0.5 + 1.96 * 0.5 / 1000**0.5), abs=0.002
     )
@@ -193,24 +193,24 @@ def test_clusters_widen_the_interval() -> None:
         [v for v in values for _ in range(10)],
         [n for n in range(20) for _ in range(10)],
     )
-    assert interval(copied, documents) == interval(values)
-    narrow, wide = interval(copied), interval(copied, documents)
+    assert bootstrap_interval(copied, documents) == bootstrap_interval(values)
+    narrow, wide = bootstrap_interval(copied), bootstrap_interval(copied, documents)
     assert narrow is not None
     assert wide is not None
     assert wide[1] - wide[0] > 2 * (narrow[1] - narrow[0])
-    assert interval(copied, ["one"] * 200) is None
+    assert bootstrap_interval(copied, ["one"] * 200) is None
 
 
 def test_clusters_of_unequal_size_keep_their_weight() -> None:
     # Means of a resample of {a: 0, 0, 0} and {b: 1} are 0, 1/4 or 1.
-    low, high = interval([0.0, 0, 0, 1.0], ["a", "a", "a", "b"]) or (9, 9)
+    low, high = bootstrap_interval([0.0, 0, 0, 1.0], ["a", "a", "a", "b"]) or (9, 9)
     assert (low, high) == (0, 1)
     assert mean([0.0, 0, 0, 1.0], ["a", "a", "a", "b"]).value == 0.25
 
 
 def test_blocks_do_not_change_what_is_drawn_from() -> None:
     values = [float(n % 4 == 0) for n in range(10_000)]
-    low, high = interval(values) or (0, 0)
+    low, high = bootstrap_interval(values) or (0, 0)
     assert (low, high) == pytest.approx((0.25 - 0.0085, 0.25 + 0.0085), abs=0.001)
 
 

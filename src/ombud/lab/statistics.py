@@ -72,7 +72,7 @@ def mean(
     *,
     seed: int = 0,
 ) -> Mean:
-    """Mean and median of the valid values, with coverage and `interval`."""
+    """Mean and median of the valid values, with coverage and `bootstrap_interval`."""
     valid = _measured(values)
     if not valid:
         return Mean(
@@ -81,7 +81,7 @@ def mean(
             valid=0,
             total=len(values),
         )
-    low, high = interval(values, clusters, seed=seed) or (None, None)
+    low, high = bootstrap_interval(values, clusters, seed=seed) or (None, None)
     return Mean(
         value=fmean(valid),
         median=median(valid),
@@ -92,14 +92,14 @@ def mean(
     )
 
 
-def interval(
+def bootstrap_interval(
     values: Sequence[float | None],
     clusters: Sequence[Hashable] | None = None,
     *,
     seed: int = 0,
     repeats: int = RESAMPLES,
 ) -> tuple[float, float] | None:
-    """Percentile bootstrap interval of the mean; None with fewer than two clusters.
+    """Bootstrap confidence interval (percentile) of the mean; None with fewer than two clusters.
 
     Whole clusters are drawn with replacement (Efron & Tibshirani 1993, ch. 13; Davison & Hinkley
     1997, 3.8): questions about one document are not independent. clusters: one key a value; without
@@ -258,7 +258,7 @@ def compare(
     valid = _measured(differences)
     if not valid:
         return _NOTHING_TO_COMPARE
-    low, high = interval(differences, clusters, seed=seed) or (None, None)
+    low, high = bootstrap_interval(differences, clusters, seed=seed) or (None, None)
     error, _ = standard_error(differences, clusters) or (None, 0)
     count = len(_by_cluster(differences, clusters)[0])
     return Comparison(

@@ -1,4 +1,4 @@
-"""Read the words of scanned pages by tesseract, if it is installed.
+"""OCR: read the words of scanned pages by tesseract, if it is installed.
 
 PDFium draws a page, tesseract finds the words and their places, and the page is laid out like any
 other. Pages are read one at a time; the deadline of the parser process limits the time."""
@@ -65,7 +65,7 @@ def languages() -> tuple[str, ...]:
     return tuple([*usual, *others][:MAX_LANGUAGES])
 
 
-def read_pictures(data: bytes, pages: list[PdfPage], body: float) -> Loss:
+def ocr_pages(data: bytes, pages: list[PdfPage], body: float) -> Loss:
     """Put the words of pictures on the pages, and return what was not read.
 
     body: size of type of the pages that have a text, so that a scan of any scale fits in."""
@@ -79,7 +79,7 @@ def read_pictures(data: bytes, pages: list[PdfPage], body: float) -> Loss:
             for region in unread_regions(page, read_before, body, has_text=has_text):
                 beside_text += has_text
                 is_read = installed() and beside_text <= MAX_BESIDE_TEXT
-                words = recognise(document, page, region, body) if is_read else []
+                words = ocr_region(document, page, region, body) if is_read else []
                 page.words += words or ()
                 if has_text or region != page.box:
                     loss += Loss(pictures=not is_read)
@@ -133,7 +133,7 @@ def unite_boxes(boxes: Iterable[Edge]) -> list[Edge]:
     return regions
 
 
-def recognise(document: Any, page: PdfPage, region: Edge, body: float) -> list[PdfWord] | None:
+def ocr_region(document: Any, page: PdfPage, region: Edge, body: float) -> list[PdfWord] | None:
     """Read the words in a part of a page, besides those in its text; None if it is blank."""
     sure = _MIN_CERTAINTY if region == page.box else _MIN_CERTAINTY_BESIDE_TEXT
     try:

@@ -11,11 +11,11 @@ from ombud.documents.pdf.headings import HeadingLevels, Item
 from ombud.documents.pdf.hyphens import BrokenWords
 from ombud.documents.pdf.lines import PdfLine, lines_of
 from ombud.documents.pdf.notes import mark_notes
-from ombud.documents.pdf.ocr import PACKAGE, installed, languages, read_pictures
+from ombud.documents.pdf.ocr import PACKAGE, installed, languages, ocr_pages
 from ombud.documents.pdf.page.words import PdfPage, read_pages
 from ombud.documents.pdf.paragraphs import PageBlocks
 from ombud.documents.pdf.running import without_running
-from ombud.documents.pdf.tables import Table, aligned, ruled
+from ombud.documents.pdf.tables import Table, find_aligned_tables, find_ruled_tables
 from ombud.errors import SourceError
 from ombud.types import Block, Loss
 
@@ -23,12 +23,12 @@ from ombud.types import Block, Loss
 def read(data: bytes, pages: int) -> ParsedFile:
     """Parse blocks with their pages. Raises SourceError if no page has text."""
     pdf_pages = read_pages(data, pages)
-    loss = read_pictures(data, pdf_pages, HeadingLevels(pdf_pages).body)
+    loss = ocr_pages(data, pdf_pages, HeadingLevels(pdf_pages).body)
     if not any(page.has_words for page in pdf_pages if page.number not in loss.pages):
         raise without_text_error()
     parts = list(chain.from_iterable(page.parts for page in pdf_pages))
     broken = BrokenWords(parts)
-    tables = {id(part): ruled(part, broken) for part in parts}
+    tables = {id(part): find_ruled_tables(part, broken) for part in parts}
     running = without_running(parts, tables)
     levels = HeadingLevels(parts)
     without_ruled = [page for page in pdf_pages if not tables[id(page)]]
@@ -61,7 +61,9 @@ def without_text_error() -> SourceError:
 def borderless_tables(data: bytes, pages: list[PdfPage], total: int) -> dict[int, list[Table]]:
     """Find the tables, by page, of pages with words in columns but without drawn lines."""
     candidates = {
-        page.number: page for page in pages if any(aligned(page.number, lines_of(page.words)))
+        page.number: page
+        for page in pages
+        if any(find_aligned_tables(page.number, lines_of(page.words)))
     }
     tables: dict[int, list[Table]] = {}
     if candidates and total <= MAX_PAGES:
@@ -90,7 +92,7 @@ def order_items(number: int, lines: list[PdfLine], tables: list[Table]) -> list[
     """Order lines and tables from top to bottom; aligned lines become tables."""
     items: list[Item] = list(tables)
     taken: set[int] = set()
-    for start, end, table in aligned(number, lines):
+    for start, end, table in find_aligned_tables(number, lines):
         items.append(table)
         taken.update(range(start, end))
     items += [line for position, line in enumerate(lines) if position not in taken]

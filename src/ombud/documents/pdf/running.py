@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ombud.documents.blocks import paragraph
 from ombud.documents.pdf.lines import PdfLine, Segment, lines_of
 from ombud.documents.pdf.page.words import PdfPage
-from ombud.documents.pdf.tables import Table, aligned
+from ombud.documents.pdf.tables import Table, find_aligned_tables
 from ombud.types import Block
 
 EDGE = 0.1
@@ -161,7 +161,7 @@ def is_table_header(page: PdfPage, line: PdfLine) -> bool:
     if len(line.segments) < 2 or _PAGE_NUMBER.search(line.text):
         return False
     lines = lines_of(page.words)
-    for start, _, table in aligned(page.number, lines):
+    for start, _, table in find_aligned_tables(page.number, lines):
         _, top, _, _ = table.box
         if top == line.top:
             head, first, second = lines[start : start + 3]

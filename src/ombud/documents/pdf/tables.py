@@ -40,7 +40,7 @@ class Table:
         self.rows = [list(compress(row, filled)) for row in self.rows]
 
 
-def ruled(page: PdfPage, broken: BrokenWords) -> list[Table]:
+def find_ruled_tables(page: PdfPage, broken: BrokenWords) -> list[Table]:
     """Find tables drawn with lines: at least two columns and two rows of cells with words."""
     if not 4 <= len(page.edges) <= MAX_EDGES:
         return []
@@ -163,7 +163,7 @@ def is_tabular(rows: list[list[str]]) -> bool:
     return several >= max(2, 0.4 * len(rows))
 
 
-def aligned(number: int, lines: list[PdfLine]) -> Iterator[tuple[int, int, Table]]:
+def find_aligned_tables(number: int, lines: list[PdfLine]) -> Iterator[tuple[int, int, Table]]:
     """Yield (first line, end, table) of runs of lines whose words are aligned in columns."""
     at = 0
     while at < len(lines):

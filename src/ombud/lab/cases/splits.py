@@ -42,8 +42,8 @@ def select_split(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
 
 
 def draw_sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ...]:
-    """A fixed subset with the same share of every type (rounded up), in the cases' order; raises
-    BadRequest.
+    """Draw a stratified sample: a fixed subset with the same share of every type (rounded up), in
+    the cases' order; raises BadRequest.
 
     Which cases are in it follows from the seed and their ids alone: a larger share holds the
     smaller one."""

@@ -18,7 +18,7 @@ from ombud.models.chat.asking import (
 )
 from ombud.models.chat.budget import Budget, BudgetLimit, Level
 from ombud.models.chat.outcomes import ModelFailure, ModelOutput, T, Usage
-from ombud.models.chat.resilience import LONG, Breaker, Timing, pause
+from ombud.models.chat.resilience import LONG_WAIT, CircuitBreaker, Timing, backoff_seconds
 from ombud.models.remote import client_route, is_remote_client
 
 MUTE = 3
@@ -79,7 +79,9 @@ class ModelClient:
         self.name = name
         self._model = model
         self._policy = policy
-        self._breaker = Breaker(policy.breaker_failures, policy.breaker_seconds, policy.timing)
+        self._breaker = CircuitBreaker(
+            policy.breaker_failures, policy.breaker_seconds, policy.timing
+        )
         self._slots = asyncio.Semaphore(policy.concurrency)
         self._mute = 0
         self.errors = 0
@@ -215,16 +217,16 @@ class ModelClient:
     def _wait_before_next(
         self, failure: ModelFailure, attempt: int, deadline: Deadline
     ) -> float | None:
-        """Return the seconds before the next attempt; None if there is none."""
+        """Return the backoff in seconds before the next retry; None if there is none."""
         if not failure.again or attempt > self._policy.retries:
             return None
         timing = self._policy.timing
-        wait = pause(attempt, failure.after, timing)
+        wait = backoff_seconds(attempt, failure.after, timing)
         longest = deadline.until - timing.clock()
         if deadline.has_stand_in:
             longest = min(longest, PATIENCE)
         else:  # who asks would not wait as long as some servers want
-            wait = min(wait, LONG)
+            wait = min(wait, LONG_WAIT)
         return wait if wait < longest else None
 
     def _succeeded(self, listener: TextListener | None, is_plain: bool) -> None:

@@ -1,5 +1,5 @@
-"""What keeps one model's bad day from becoming everybody's: pauses, breakers, and the clock they go
-by."""
+"""Retries with exponential backoff, a circuit breaker that keeps one failing model from holding up
+everybody, and the clock they go by."""
 
 import asyncio
 import random
@@ -7,11 +7,10 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-FIRST = 0.5
-LONGEST = 8.0
-"""Seconds: most before the first time a model is asked again, doubled each time, up to the
-longest."""
-LONG = 5.0
+FIRST_BACKOFF = 0.5
+LONGEST_BACKOFF = 8.0
+"""Seconds: most before the first retry, doubled each time, up to the longest."""
+LONG_WAIT = 5.0
 """Seconds of waiting after which one failed call is reason enough to leave a model alone: the asker
 felt it."""
 
@@ -26,7 +25,7 @@ class Timing(NamedTuple):
     """From 0 to 1."""
 
 
-def pause(attempt: int, after: float | None, timing: Timing) -> float:
+def backoff_seconds(attempt: int, after: float | None, timing: Timing) -> float:
     """Return the seconds before the next attempt: Retry-After and up to a quarter more, else full
     jitter (Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 
@@ -34,11 +33,11 @@ def pause(attempt: int, after: float | None, timing: Timing) -> float:
     spreads clients that wait for the same moment."""
     if after is not None:
         return after * (1 + timing.chance() / 4)
-    bound: float = min(LONGEST, FIRST * 2 ** (attempt - 1))
+    bound: float = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (attempt - 1))
     return timing.chance() * bound
 
 
-class Breaker:
+class CircuitBreaker:
     """A circuit breaker: closed until `failures` calls in a row have failed, then open for
     `seconds`, until one call tries the model again. It serves one event loop."""
 
@@ -74,7 +73,7 @@ class Breaker:
     def failed(self, seconds: float, after: float | None = None) -> None:
         """Count a failure. seconds: duration of the call. after: Retry-After of the server."""
         self._failed += 1
-        if self._trying or self._failed >= self._most or seconds >= LONG:
+        if self._trying or self._failed >= self._most or seconds >= LONG_WAIT:
             self._until = self._clock() + max(self._seconds, after or 0.0)
 
     def leave(self) -> None:

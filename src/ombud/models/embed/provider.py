@@ -15,7 +15,7 @@ import numpy as np
 from ombud.deadlines import seconds_left
 from ombud.errors import MalformedOutput, ModelUnavailable, SetupError
 from ombud.models.chat.model_client import CallPolicy
-from ombud.models.chat.resilience import Breaker
+from ombud.models.chat.resilience import CircuitBreaker
 from ombud.models.embed.embedder import EmbeddedText, Vectors
 from ombud.models.entra import needs_identity, open_provider
 from ombud.models.remote import client_route, is_remote_client, open_past_proxies
@@ -63,7 +63,9 @@ class ProviderEmbedder:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="embedder", daemon=True).start()
         policy = CallPolicy()
-        self._breaker = Breaker(policy.breaker_failures, policy.breaker_seconds, policy.timing)
+        self._breaker = CircuitBreaker(
+            policy.breaker_failures, policy.breaker_seconds, policy.timing
+        )
         place = sha256(f"{name} {base_url}".encode()).hexdigest()
         self._remembered = cache / f"dimension-{place}"
         self.dimension = 0

@@ -1,4 +1,4 @@
-"""Readings remembered: the steps of one question read the same words, and many questions meet the
+"""Cache of embeddings: the steps of one question embed the same words, and many questions meet the
 same passages."""
 
 import asyncio
@@ -24,8 +24,8 @@ once."""
 
 
 class CachingEmbedder:
-    """An embedder beside which nothing of a text is kept but its digest and what was read; safe to
-    use from threads."""
+    """An embedder with an embedding cache in memory, safe to use from threads. Of a text it keeps
+    only the digest and the vectors."""
 
     def __init__(self, embedder: Embedder, most: int = MOST) -> None:
         self._embedder = embedder
