@@ -66,7 +66,7 @@ class ResolveParts(NamedTuple):
 def resolve_question(
     question: Question, parts: ResolveParts, *, is_private: bool = False
 ) -> ResolvedQuestion:
-    """Resolve spelling, subject, country and day of a question.
+    """Resolve a follow-up question: its spelling, subject, country and day.
 
     A follow-up takes the subject of the asker's last question, never words of an answer. A country
     that a follow-up names, or that the asker says they work in, holds for the rest of the

@@ -1,4 +1,4 @@
-"""Decide who may see which passage, before anything is ranked."""
+"""Permissions: decide who may see which passage, before anything is ranked."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -91,8 +91,8 @@ class SyncPlan:
 def plan_changes(
     source: Source, stored: StoredDocuments, settings: Settings, on_progress: OnProgress
 ) -> SyncPlan:
-    """Compare a source with the stored documents; reads those that the source does not report as
-    unchanged. Raises SourceError when the source cannot be listed."""
+    """Plan an incremental sync: compare a source with the stored documents, and read those that it
+    does not report as unchanged. Raises SourceError when the source cannot be listed."""
     refs = source.list()
     readable = kinds()
     holders = {ref.uri for ref in refs if holds_documents(ref.uri)}

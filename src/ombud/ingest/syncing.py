@@ -1,4 +1,5 @@
-"""One sync: compare, parse, chunk, embed, commit; then delete what is gone and update the graph.
+"""One incremental sync: compare, parse, chunk, embed, commit; then delete what is gone and update
+the graph.
 
 Order of writes: add or update = one index commit that replaces all chunks of the documents, then
 their digests in SQL; delete = tombstone in SQL, index, then the row. The next sync finishes one

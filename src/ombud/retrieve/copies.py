@@ -1,4 +1,4 @@
-"""Passages that say the same, such as copies of a page in several files, take one place."""
+"""Deduplicate passages: copies of a page in several files take one place."""
 
 import re
 from collections.abc import Sequence

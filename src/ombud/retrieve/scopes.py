@@ -1,4 +1,4 @@
-"""Local and global: passages of a country, and those of everywhere."""
+"""Precedence of local and global rules: passages of a country, and those of everywhere."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -72,7 +72,7 @@ def floor_opening(best: Sequence[Hit], ranked: Sequence[Hit]) -> Hit | None:
 async def with_counterparts(
     evidence: Evidence, ranked: Sequence[Hit], where: Filter, engine: Engine
 ) -> Evidence:
-    """Add to the best global passages the country's own on the same matter, which no leg may find
+    """Add to the best global passages the country's version of the same rule, which no leg may find
     ("Urlaub" for "holiday"), and the best ranked ones of the country's page on the same subject.
 
     Two passages on one topic are on the same matter if each is the other's nearest in its scope.

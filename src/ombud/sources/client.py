@@ -143,7 +143,7 @@ class HttpClient:
         self.on_deadline: Callable[[float], None] = lambda deadline: None
 
     def ask(self, request: HttpRequest) -> HttpResponse:
-        """Return the response, whatever its status, after the attempts that the policy allows.
+        """Send with retries and exponential backoff; return the last response, whatever its status.
         Raises NoAnswer, and SourceError for a refused address or a body that is too large."""
         wait = FIRST_WAIT
         last = self._policy.tries

@@ -1,4 +1,4 @@
-"""Decide which addresses a source may connect to, with a transport that connects nowhere else.
+"""Guard against SSRF: decide which addresses a source may connect to, and connect nowhere else.
 
 Links are written by strangers: one to 169.254.169.254 or to a server inside the network must not be
 followed just because ombud could reach it. Every connection, also of a redirect, goes through

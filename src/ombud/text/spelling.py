@@ -1,4 +1,4 @@
-"""Correction of mistyped words with the words of documents and the common English ones.
+"""Correct mistyped words by edit distance, with the words of documents and common English.
 
 A correction is made only where one word is clearly the likeliest; doubtful words stay."""
 

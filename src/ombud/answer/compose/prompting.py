@@ -232,8 +232,8 @@ def token_cost(chunk: Chunk) -> float:
 
 
 def fit(evidence: Evidence, budget: int) -> tuple[tuple[Hit, ...], tuple[Triplet, ...]]:
-    """Return the passages, whole and from the top, and then the connections that fit the token
-    budget (words x 4/3). At least one passage always stays."""
+    """Return the whole passages from the top, and then the connections, that fit the token budget
+    (words x 4/3). At least one passage always stays."""
     hits: list[Hit] = []
     tokens = 0.0
     for hit in evidence.hits:

@@ -65,8 +65,8 @@ class Persona(BaseModel):
 
 
 def read_personas(folder: Path | None = None) -> Mapping[str, Persona]:
-    """Name -> persona: those that ship, and over them the `*.toml` of a workspace's folder, which
-    may be missing.
+    """Load personas by name: those that ship, and over them the `*.toml` of a workspace's folder,
+    which may be missing.
 
     Raises BadSetting for a file that is no persona.
     """

@@ -137,7 +137,7 @@ def find_sensitive(message: _Message) -> TriageResult | None:
 
 
 def find_outside(message: _Message) -> TriageResult | None:
-    """Find what is no question about policies, or an attack on the assistant."""
+    """Find what is no question about policies, or a prompt injection."""
     scores = message.scores
     if scores.injection >= scores.thresholds.injection:
         return TriageResult("out_of_scope", injected=scores.is_injection)

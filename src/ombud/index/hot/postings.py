@@ -54,7 +54,7 @@ class Postings:
         return 0 if number is None else int(self._starts[number + 1] - self._starts[number])
 
     def scores(self, text: str) -> Scores:
-        """Score every passage; 0 if it contains none of the terms."""
+        """Score every passage by BM25; 0 if it contains none of the terms."""
         scores = np.zeros(self.size, np.float32)
         for term, times in Counter(text.split()).items():
             number = self._vocabulary.get(term)

@@ -1,5 +1,5 @@
-"""Abbreviations of the organisation, spelt out for the search: its own list, and what its documents
-explain."""
+"""Acronyms and other abbreviations of the organisation, expanded for the search: its own list, and
+what its documents explain."""
 
 import csv
 import re
@@ -38,8 +38,8 @@ class Glossary:
         self._abbreviation = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
 
     def expansions(self, text: str, country: str | None) -> list[str]:
-        """Return the expansions of the abbreviations in `text`, in order and without repetition,
-        the person's country first."""
+        """Expand the acronyms in `text`: return the expansions of its abbreviations, in order and
+        without repetition, the person's country first."""
         expansions: dict[str, None] = {}
         for word in self._abbreviation.findall(text):
             entry = self._entry(word, country)

@@ -138,8 +138,8 @@ class Several(BaseModel):
 
 
 async def by_multi(question: Question, plan: Plan, parts: StrategyParts) -> list[Query]:
-    """Search for plan.rewrites rewrites or sub-questions (HyPA-RAG): as one text for the sparse
-    side, as one vector each for the dense side."""
+    """Expand the query (multi-query): search for plan.rewrites rewrites or sub-questions
+    (HyPA-RAG), as one text for the sparse side, as one vector each for the dense side."""
     rewrites = str(plan.rewrites)
     several = await parts.model.write("multi", Several, question, rewrites=rewrites)
     distinct = dict.fromkeys(map(tidy_text, several.questions))
