@@ -1,6 +1,6 @@
 """Every setting: `ombud.toml` of the workspace, `OMBUD_*` variables over it, flags over both."""
 
-from ombud.settings.channels import SlackSettings, TeamsSettings
+from ombud.settings.channels import TeamsSettings
 from ombud.settings.flags import FLAGS, Flags
 from ombud.settings.handoff import (
     AdvisorSettings,
@@ -67,7 +67,6 @@ __all__ = [
     "Section",
     "Settings",
     "SharePoint",
-    "SlackSettings",
     "SourceSettings",
     "TargetSettings",
     "TeamsSettings",
