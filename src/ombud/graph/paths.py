@@ -141,7 +141,7 @@ def question_words(
 def rank_paths(
     starts: Sequence[EntityMatch], words: QuestionWords, depth: int, graph: VisibleGraph
 ) -> list[Path]:
-    """Rank the paths of every length up to `depth`, best first (beam search)."""
+    """Rank the paths in the graph of every length up to `depth`, best first (beam search)."""
     covered: dict[Triplet, frozenset[str]] = {}
     paths: list[Path] = []
     frontier = [Path((), match.key, match, match.strength) for match in starts]

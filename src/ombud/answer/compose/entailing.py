@@ -68,7 +68,8 @@ async def verify(
     prompts: Path | None = None,
     on_verdict: OnVerdict | None = None,
 ) -> Verification:
-    """Ask a model which statements the passages that they cite support for this asker and day."""
+    """Ask a model whether statements are grounded (groundedness): which of them the passages that
+    they cite support for this asker and day."""
     words = load_sections(TASK, chat.name, prompts).words
     if "claim" not in words:
         words = {**load_sections(TASK, chat.name).words, "instructions": words[""]}

@@ -1,4 +1,5 @@
-"""The chunker `fixed`: windows of a number of tokens, cut between words wherever they end.
+"""Fixed-size chunking (`fixed`): windows of a number of tokens, cut between words wherever they
+end.
 
 In scripts without spaces each character is a word. A word that is longer than a chunk is cut
 between characters."""

@@ -1,4 +1,4 @@
-"""The chunker `pattern`: every match of a regular expression begins a chunk, such as each clause of
+"""Chunking by a regular expression (`pattern`): every match begins a chunk, such as each clause of
 a contract.
 
 The text before the first match is a chunk of its own. Pieces that are too long for a chunk are cut

@@ -1,4 +1,4 @@
-"""The chunker `semantic`: cuts where the subject changes, judged by the embedder.
+"""Semantic chunking (`semantic`): cuts where the subject changes, judged by the embedder.
 
 At each border between two sentences the `window` sentences before and after it are embedded. The
 text is cut where their cosine distance is above the given percentile of all distances in the

@@ -1,5 +1,5 @@
-"""The chunker `sentence`: as many whole sentences as fit, each chunk beginning with the last ones
-of the chunk before, as far as the next sentence leaves room.
+"""Sentence chunking (`sentence`): as many whole sentences as fit, each chunk beginning with the
+last ones of the chunk before, as far as the next sentence leaves room.
 
 Tables are cut between rows and repeat their header."""
 

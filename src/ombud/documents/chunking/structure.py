@@ -1,4 +1,4 @@
-"""The chunker `structure`: cuts along headings, paragraphs, lists and tables.
+"""Chunking by structure (`structure`): cuts along headings, paragraphs, lists and tables.
 
 A section (everything under one heading) is cut into pieces that should stay whole: a paragraph, a
 list with its lead-in, a table. Pieces that fit are packed together; a block that does not fit is

@@ -1,4 +1,4 @@
-"""Parse e-mail messages: the subject as heading, sender, recipients and text.
+"""Parse e-mail (MIME) messages: the subject as heading, sender, recipients and text.
 
 Attachments and attached messages are documents of their own; quoted text of replies is left
 out."""

@@ -1,4 +1,5 @@
-"""Parse Excel workbooks from their XML: the visible cells of each sheet, as tables under its name.
+"""Parse Excel spreadsheets (xlsx) from their XML: the visible cells of each sheet, as tables under
+its name.
 
 Own code rather than openpyxl, which takes twice the time, leaves the display of values to the
 caller, and does not limit what it unpacks (`docs/results/parts.md`). A formula yields the stored

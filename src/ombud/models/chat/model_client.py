@@ -104,8 +104,8 @@ class ModelClient:
 
     @cached_property
     def rates(self) -> tuple[float, float] | None:
-        """Return US dollars for a million tokens in and out; None if neither the settings nor the
-        price list has the model."""
+        """Return the price of tokens: US dollars for a million in and out; None if neither the
+        settings nor the price list has the model."""
         if self._own_rates:
             return self._own_rates
         from genai_prices import Usage as TokenCounts
