@@ -2,7 +2,7 @@
 bytes."""
 
 from ombud.sources.folder import SIDECAR, FolderSource
-from ombud.sources.matching import why_unreadable
+from ombud.sources.matching import matching_of, why_unreadable
 from ombud.sources.metadata import apply_metadata, normalise_metadata, read_yaml
 from ombud.sources.opening import open_source
 from ombud.sources.source import LeftOut, Ref, Source
@@ -14,6 +14,7 @@ __all__ = [
     "Ref",
     "Source",
     "apply_metadata",
+    "matching_of",
     "normalise_metadata",
     "open_source",
     "read_yaml",
