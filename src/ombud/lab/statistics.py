@@ -107,7 +107,7 @@ def bootstrap_interval(
     sums, sizes = _by_cluster(values, clusters)
     if len(sums) < 2:
         return None
-    found = (
+    bootstrapped = (
         _stats()
         .bootstrap(
             (sums, sizes),
@@ -122,7 +122,7 @@ def bootstrap_interval(
         )
         .confidence_interval
     )
-    return float(found.low), float(found.high)
+    return float(bootstrapped.low), float(bootstrapped.high)
 
 
 def permutation_test(

@@ -203,32 +203,32 @@ def _wrong(text: str, task: str) -> str:
 
 
 def _odd_section(text: str, task: str, shipped: list[str]) -> str:
-    known: set[str] = set()
+    sections: set[str] = set()
     for prompt in shipped:
-        known.update(split(prompt))
-    if not known:
+        sections.update(split(prompt))
+    if not sections:
         return ""
     for section in split(text):
-        if section not in known:
-            hint = _nearest(section, sorted(known))
+        if section not in sections:
+            hint = _nearest(section, sorted(sections))
             return f"`{task}` has no section [{section}]. {hint}"
     return ""
 
 
 def _odd_placeholder(text: str, task: str, shipped: list[str]) -> str:
-    known: set[str] = set()
+    placeholders: set[str] = set()
     for prompt in shipped:
-        known.update(Template(prompt).get_identifiers())
+        placeholders.update(Template(prompt).get_identifiers())
     for placeholder in Template(text).get_identifiers():
-        if placeholder not in known:
-            hint = _nearest(placeholder, sorted(known))
+        if placeholder not in placeholders:
+            hint = _nearest(placeholder, sorted(placeholders))
             return f"`{task}` has no placeholder ${placeholder}. {hint}"
     return ""
 
 
-def _nearest(word: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(known) or 'none'}."
+def _nearest(word: str, candidates: list[str]) -> str:
+    near = difflib.get_close_matches(word, candidates, n=1, cutoff=0.5)
+    return f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(candidates) or 'none'}."
 
 
 def _tasks() -> list[str]:
@@ -237,8 +237,8 @@ def _tasks() -> list[str]:
 
 def _all(folder: Path) -> Iterator[tuple[Path, _Own]]:
     for path in _files(folder):
-        if found := _read(path, path.parent.name):
-            yield path, found
+        if prompt := _read(path, path.parent.name):
+            yield path, prompt
 
 
 def _files(folder: Path) -> list[Path]:

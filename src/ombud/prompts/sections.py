@@ -25,15 +25,15 @@ def layered(texts: Sequence[str]) -> dict[str, tuple[int, str]]:
     The order is that of the weakest text, which holds all. A text without sections is a whole
     prompt: nothing weaker counts, and where it is the strongest it stands as the one section ``.
     """
-    found: dict[str, tuple[int, str]] = {}
+    layers: dict[str, tuple[int, str]] = {}
     order: list[str] = []
     for number, text in enumerate(texts):
         parts = split(text)
-        if not parts and not found:
+        if not parts and not layers:
             return {"": (number, text.strip())}
         if not parts:
             break
         for part, words in parts.items():
-            found.setdefault(part, (number, words))
+            layers.setdefault(part, (number, words))
         order = [*parts, *(part for part in order if part not in parts)]
-    return {part: found[part] for part in order}
+    return {part: layers[part] for part in order}

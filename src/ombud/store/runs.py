@@ -124,14 +124,14 @@ def forget_cases(store: Store, case_ids: Sequence[str]) -> int:
     with store.write() as db:
         for some in batches(case_ids, MAX_IN_VALUES):
             of_cases = select(rows.c.run_id, rows.c.place).where(rows.c.case_id.in_(some))
-            found = db.execute(of_cases).all()
-            for run_id, place in found:
+            affected = db.execute(of_cases).all()
+            for run_id, place in affected:
                 for table in (scores, rows):
                     at = (table.c.run_id == run_id) & (table.c.place == place)
                     db.execute(delete(table).where(at))
-            in_runs = replies.c.run_id.in_({run_id for run_id, _ in found})
+            in_runs = replies.c.run_id.in_({run_id for run_id, _ in affected})
             db.execute(update(replies).where(in_runs).values(reply="{}"))
-            removed += len(found)
+            removed += len(affected)
         if removed:
             drop_unused_passages(db)
     return removed

@@ -124,11 +124,11 @@ class Observation(Record):
 
     def at_turn(self, number: int) -> "Observation":
         """Return what would have been seen if the conversation had ended with this turn."""
-        said: list[Message] = []
+        messages: list[Message] = []
         for earlier in self.turns[:number]:
-            said += earlier.messages()
+            messages += earlier.messages()
         turn = self.turns[number]
-        history = (*self.case.history, *said)
+        history = (*self.case.history, *messages)
         case = self.case.model_copy(update={"history": history, "question": turn.question})
         return self.model_copy(update={"case": case, "answer": turn.answer})
 

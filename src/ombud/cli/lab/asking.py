@@ -117,9 +117,9 @@ def run(
         )
         with progress(not as_json) as on_progress:
             named = target_of(workspace, target, seconds, on_progress)
-            asked: Target = named
+            asked_target: Target = named
             if evidence:
-                asked = frozen_target(named, evidence, cases, triage=triage)
+                asked_target = frozen_target(named, evidence, cases, triage=triage)
                 notes += (f"Answered from the evidence in {evidence.name}, not from a search.",)
             options = run_options(
                 dataset,
@@ -136,10 +136,10 @@ def run(
                 _check_documents(workspace, plan_values(list(plan)))
             work = run_cases(
                 cases,
-                asked,
+                asked_target,
                 workspace.store,
                 options,
-                instruments=instruments(workspace, asked, options.metrics),
+                instruments=instruments(workspace, asked_target, options.metrics),
                 on_progress=on_progress,
                 judge_of=judge_of(workspace, options.metrics),
                 asker=asker_for(workspace, cases),
@@ -214,8 +214,8 @@ def _where_cases_are(cases: "Sequence[Case]") -> str:
     if not cases:
         return "There is no case, or none with such a tag."
     counts = Counter(split_of(case.id) for case in cases)
-    told = ", ".join(f"{count} in `{name}`" for name, count in sorted(counts.items()))
-    return f"There are {told}. The split of a case follows from its id: rename a case to move it."
+    listed = ", ".join(f"{count} in `{name}`" for name, count in sorted(counts.items()))
+    return f"There are {listed}. The split of a case follows from its id: rename a case to move it."
 
 
 def tagged_cases(dataset: Path, tags: Sequence[str], columns: str = "") -> "Sequence[Case]":
@@ -226,9 +226,9 @@ def tagged_cases(dataset: Path, tags: Sequence[str], columns: str = "") -> "Sequ
     cases = read_cases(dataset, parse_columns(columns))
     chosen = [case for case in cases if not tags or set(tags) & set(case.tags)]
     if not chosen:
-        known = sorted({tag for case in cases for tag in case.tags})
+        all_tags = sorted({tag for case in cases for tag in case.tags})
         raise LabError(
-            f"No case is tagged `{'` or `'.join(tags)}`.", hint=f"Tags: {', '.join(known)}."
+            f"No case is tagged `{'` or `'.join(tags)}`.", hint=f"Tags: {', '.join(all_tags)}."
         )
     return chosen
 
@@ -301,14 +301,14 @@ def short_rankings(recorded: "RecordedRun") -> list[str]:
 
 def other_names(recorded: "RecordedRun") -> list[str]:
     """Say when a system names documents otherwise than the cases do: then nothing looks found."""
-    given = {
+    returned = {
         hit.chunk.uri for seen in recorded.observations for hit in seen.hits or () if seen.lacks
     }
     wanted = {item.document for case in recorded.cases for item in case.evidence}
-    given.discard("")
-    if not given or not wanted or given & wanted:
+    returned.discard("")
+    if not returned or not wanted or returned & wanted:
         return []
     return [
-        f"no id that the target gave (such as `{min(given)}`) is a document of the cases (such as "
-        f"`{min(wanted)}`): nothing can count as found until both use the same names."
+        f"no id that the target gave (such as `{min(returned)}`) is a document of the cases "
+        f"(such as `{min(wanted)}`): nothing can count as found until both use the same names."
     ]

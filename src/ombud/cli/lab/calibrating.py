@@ -27,10 +27,10 @@ def choose_confidence(
     from ombud.lab import decisions, read_run, run_cases, undecided
 
     workspace = lab_workspace()
-    found = []
+    halves = []
     aside = 0
     with progress(not as_json) as on_progress:
-        asked = target_of(workspace, target, seconds, on_progress)
+        measured = target_of(workspace, target, seconds, on_progress)
         for split in ("dev", "test"):
             cases, notes = chosen_cases(dataset, split, 1.0, 0)
             wanted = [case for case in cases if case.expect in {"answer", "deny"}]
@@ -44,22 +44,22 @@ def choose_confidence(
                 concurrency=concurrency,
                 seconds=seconds,
             )
-            tools = instruments(workspace, asked, options.metrics)
+            tools = instruments(workspace, measured, options.metrics)
             work = run_cases(
                 wanted,
-                asked,
+                measured,
                 workspace.store,
                 options,
                 instruments=tools,
                 on_progress=on_progress,
                 reuse=True,
             )
-            made = complete(work, asked)
+            made = complete(work, measured)
             observed = read_run(workspace.store, made.id).observations
-            found.append(decisions(observed))
+            halves.append(decisions(observed))
             aside += undecided(observed)
     where = plot or workspace.data / "lab" / f"calibrate-{dataset.stem}.svg"
-    _say_risk(found[0], found[1], most, where, as_json)
+    _say_risk(halves[0], halves[1], most, where, as_json)
     if aside and not as_json:
         print(f"{aside} answers were given without a search; no threshold changes them.")
 
@@ -80,13 +80,13 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
     at = choose_threshold(dev, most)
     rows = risk_coverage(test)
     right = decision_accuracy(test, at)
-    kept = sum(decision.confidence >= at for decision in test) / len(test)
+    answered = sum(decision.confidence >= at for decision in test) / len(test)
     curve = list(map(_risk_point, rows))
     plot = draw_lines(
         "Risk against coverage (test split)",
         ("share of questions answered", "risk"),
         [Series("answered without an answer in the documents", curve)],
-        marks=[(kept, f"abstain {at:g}")],
+        marks=[(answered, f"abstain {at:g}")],
     )
     write_file(where, plot)
     if as_json:
@@ -119,7 +119,7 @@ def _say_risk(dev: Any, test: Any, most: float | None, where: Path, as_json: boo
     page.line(f"\nArea under the risk-coverage curve: {area}.")
     page.line(f"Chosen on dev ({len(dev)} questions): answer from confidence {at:g}.")
     accuracy = f"{right.value:.1%} ({interval_words(right, '0-1')})"
-    page.line(f"On test it answers {kept:.0%} and decides {accuracy} rightly. In ombud.toml:")
+    page.line(f"On test it answers {answered:.0%} and decides {accuracy} rightly. In ombud.toml:")
     page.line(f"\n[plan]\nabstain = {at:g}")
 
 

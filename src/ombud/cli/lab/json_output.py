@@ -47,12 +47,19 @@ def _line_json(line: "MetricSummary") -> dict[str, Any]:
 
 
 def contrast_json(row: "Contrast") -> dict[str, Any]:
-    found = asdict(row.comparison)
-    del found["error"], found["clusters"]
+    comparison = asdict(row.comparison)
+    del comparison["error"], comparison["clusters"]
     about = {"metric": row.metric, "group": row.group, "name": row.name}
     means = {"first": row.first, "second": row.second}
     tested = {"p_holm": row.adjusted, "p_mcnemar": row.mcnemar, "better": row.better}
-    return {**about, **means, **found, **tested, "only_first": row.lost, "only_second": row.won}
+    return {
+        **about,
+        **means,
+        **comparison,
+        **tested,
+        "only_first": row.lost,
+        "only_second": row.won,
+    }
 
 
 def fall_json(fall: "Fall") -> dict[str, Any]:

@@ -14,16 +14,18 @@ def say_rubrics(name: str, as_json: bool) -> None:
     from ombud.errors import UnknownName
     from ombud.lab import markdown_table, read_rubrics, rubric_text
 
-    known = read_rubrics(open_workspace().home / "rubrics")
-    if name and name not in known:
-        raise UnknownName(f"No rubric is called `{name}`.", hint=f"There are: {', '.join(known)}.")
-    shown = [known[name]] if name else list(known.values())
+    rubrics = read_rubrics(open_workspace().home / "rubrics")
+    if name and name not in rubrics:
+        raise UnknownName(
+            f"No rubric is called `{name}`.", hint=f"There are: {', '.join(rubrics)}."
+        )
+    chosen = [rubrics[name]] if name else list(rubrics.values())
     if as_json:
-        print_json({"rubrics": [rubric.model_dump(mode="json") for rubric in shown]})
+        print_json({"rubrics": [rubric.model_dump(mode="json") for rubric in chosen]})
     elif name:
-        print(rubric_text(known[name]))
+        print(rubric_text(rubrics[name]))
     else:
-        rows = [(rubric.name, rubric.unit, rubric.what) for rubric in shown]
+        rows = [(rubric.name, rubric.unit, rubric.what) for rubric in chosen]
         open_page().markdown(markdown_table(("rubric", "range", "what it grades"), rows, left=3))
 
 

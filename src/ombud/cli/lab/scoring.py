@@ -49,14 +49,14 @@ def judge_again(
     from ombud.app import judge_of
     from ombud.lab import judge_metrics, no_judge, split_judged
 
-    _, given = split_judged(chosen)
-    if not given:
+    _, judged = split_judged(chosen)
+    if not judged:
         return
     judge = judge_of(workspace, chosen)
     if judge is None:
-        raise no_judge(given)
-    asked = judge(run.id)
-    asyncio.run(judge_metrics(workspace.store, run, chosen, asked, on_progress=on_progress))
+        raise no_judge(judged)
+    chosen_judge = judge(run.id)
+    asyncio.run(judge_metrics(workspace.store, run, chosen, chosen_judge, on_progress=on_progress))
 
 
 def score_ranked(qrels: Path, rankings: Path, metrics: str, as_json: bool) -> None:

@@ -72,18 +72,18 @@ def _say_runs(as_json: bool) -> None:
     from ombud.cli.printing.tables import table
     from ombud.store import list_runs
 
-    known = list_runs(lab_workspace().store)
+    runs = list_runs(lab_workspace().store)
     if as_json:
-        print_json({"runs": [run.model_dump(mode="json") for run in known]})
+        print_json({"runs": [run.model_dump(mode="json") for run in runs]})
         return
     rows: list[tuple[str, ...]] = []
-    for run in known:
+    for run in runs:
         dataset = f"{run.dataset} ({run.split})"
         rows.append(
             (run.id, run.name, dataset, run.target, str(run.cases), run.state, started(run))
         )
     print(table(("run", "name", "dataset", "target", "cases", "state", "started"), rows, left=4))
-    if not known:
+    if not runs:
         print("No runs yet. `ombud lab run DATASET` makes one.")
 
 
@@ -91,12 +91,12 @@ def _delete(run: str, as_json: bool) -> None:
     from ombud.store import delete_run, find_run
 
     store = lab_workspace().store
-    found = find_run(store, run)
-    delete_run(store, found.id)
+    stored = find_run(store, run)
+    delete_run(store, stored.id)
     if as_json:
-        print_json({"deleted": found.id})
+        print_json({"deleted": stored.id})
     else:
-        print(f"Deleted run {found.id} ({found.name}).")
+        print(f"Deleted run {stored.id} ({stored.name}).")
 
 
 # One run ------------------------------------------------------------------------------------------
@@ -151,20 +151,20 @@ def _show_case(recorded: "RecordedRun", case: str, as_json: bool) -> None:
     from ombud.cli.lab.case import case_text
     from ombud.errors import NotFound
 
-    found = next((seen for seen in recorded.observations if seen.case.id == case), None)
-    if found is None:
+    observation = next((seen for seen in recorded.observations if seen.case.id == case), None)
+    if observation is None:
         some = ", ".join(seen.case.id for seen in recorded.observations[:5])
         raise NotFound(f"Run {recorded.run.id} has no case `{case}`.", hint=f"Such as {some}.")
     scores = [score for score in recorded.scores if score.case_id == case]
     if as_json:
         print_json(
             {
-                **found.model_dump(mode="json"),
+                **observation.model_dump(mode="json"),
                 "scores": [score.model_dump(mode="json") for score in scores],
             }
         )
     else:
-        print(case_text(found, scores))
+        print(case_text(observation, scores))
 
 
 # Its dataset over time ----------------------------------------------------------------------------
@@ -262,9 +262,9 @@ def _print_variants(rows: "Sequence[LiveFigure]", advice: "Sequence[VariantAdvic
         against = ""
         if row.difference is not None:
             against = f"{figure(row.difference)} ({interval(row.low, row.high)})"
-        shown = (str(row.answers), str(row.people), figure(row.mean.value), against)
+        values = (str(row.answers), str(row.people), figure(row.mean.value), against)
         tested = (figure(row.adjusted), figure(row.detectable))
-        cells.append((row.variant, row.group, row.figure, *shown, *tested))
+        cells.append((row.variant, row.group, row.figure, *values, *tested))
     if not cells:
         print("Nobody has asked anything in an experiment.")
         return

@@ -160,9 +160,9 @@ def _carry_out(
 ) -> "DesignOutcome":
     from ombud.lab import carry_out_design
 
-    asked = target_of(workspace, target, options.seconds, on_progress)
-    tuning = make_tuning(workspace, asked, options, {}, on_progress)
-    return complete(carry_out_design(tuning, design, cases, timed=timed), asked)
+    measured = target_of(workspace, target, options.seconds, on_progress)
+    tuning = make_tuning(workspace, measured, options, {}, on_progress)
+    return complete(carry_out_design(tuning, design, cases, timed=timed), measured)
 
 
 def _say(
@@ -209,5 +209,5 @@ def _say(
 def _claim_json(outcome: "ClaimOutcome") -> dict[str, Any]:
     contrast = contrast_json(outcome.contrast) if outcome.contrast else None
     claim = outcome.claim
-    told = {"said": claim.said, "stated": claim.stated, "here": outcome.verdict}
-    return told | {"contrast": contrast}
+    about = {"said": claim.said, "stated": claim.stated, "here": outcome.verdict}
+    return about | {"contrast": contrast}

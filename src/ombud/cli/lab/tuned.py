@@ -27,17 +27,17 @@ NOT_IN_TURN = (
 )
 
 
-def say_tuned(found: "Tuned", tuning: "Tuning", where: Path, as_json: bool) -> None:
+def say_tuned(tuned: "Tuned", tuning: "Tuning", where: Path, as_json: bool) -> None:
     """Prints a search and its report, and draws its front where it has two objectives."""
     from ombud.cli.printing.terminal import open_page
     from ombud.lab import TIMES
 
-    search = found.search
+    search = tuned.search
     drawn = len(tuning.objectives) > 1
     if drawn:
         write_file(where, _front_plot(search, tuning.objectives))
     if as_json:
-        print_json(_tuned_json(found, str(where) if drawn else ""))
+        print_json(_tuned_json(tuned, str(where) if drawn else ""))
         return
     page = open_page()
     tried = len(search.trials) - 1
@@ -50,7 +50,7 @@ def say_tuned(found: "Tuned", tuning: "Tuning", where: Path, as_json: bool) -> N
         page.line(f"\n{NOT_IN_TURN}")
     if drawn:
         page.line(f"\n* on the front of {' and '.join(tuning.objectives)}. Plot: {where}")
-    _say_finalists(found, page)
+    _say_finalists(tuned, page)
 
 
 def say_ablation(rows: "Sequence[Ablation]", as_json: bool) -> None:
@@ -65,33 +65,33 @@ def say_ablation(rows: "Sequence[Ablation]", as_json: bool) -> None:
             listed.append(own | contrast_json(row.contrast))
         print_json({"parts": listed})
         return
-    shown: list[ContrastRow] = []
+    contrasts: list[ContrastRow] = []
     for row in rows:
-        shown.append(ContrastRow(row.contrast, row.part, f"{row.changed} cases differ"))
+        contrasts.append(ContrastRow(row.contrast, row.part, f"{row.changed} cases differ"))
     page = open_page()
-    page.markdown(contrast_table(shown, "without", first="whole", second="without it"))
+    page.markdown(contrast_table(contrasts, "without", first="whole", second="without it"))
     page.line("\nDifference: without the part minus the whole, paired.")
     page.line("p: paired permutation test, Holm-corrected over the table.")
 
 
-def _say_finalists(found: "Tuned", page: "Page") -> None:
+def _say_finalists(tuned: "Tuned", page: "Page") -> None:
     from ombud.lab import ContrastRow, contrast_table
 
-    if not found.finalists:
+    if not tuned.finalists:
         page.line("\nNothing that was tried is better on dev than the present settings.")
         return
-    cases = len(found.present.cases)
+    cases = len(tuned.present.cases)
     page.line(f"\nOn the test split, which was not tuned on ({cases} cases):\n")
     rows: list[ContrastRow] = []
-    for finalist in found.finalists:
+    for finalist in tuned.finalists:
         for contrast in finalist.contrasts:
             rows.append(ContrastRow(contrast, finalist.trial.label))
     page.markdown(contrast_table(rows, "settings", first="present", second="tuned"))
     page.line("\np: paired permutation test, Holm-corrected over the table.")
-    if found.looks:
-        page.line(f"{found.looks} other settings of this study were shown on the test split.")
-    best = found.finalists[0]
-    if best.trial is found.search.front[0]:
+    if tuned.looks:
+        page.line(f"{tuned.looks} other settings of this study were shown on the test split.")
+    best = tuned.finalists[0]
+    if best.trial is tuned.search.front[0]:
         page.line(f"\nThe best of dev, for ombud.toml:\n\n{_as_toml(best.trial.cell)}")
 
 
@@ -99,17 +99,17 @@ def _trial_table(search: "FinishedSearch", objectives: Sequence[str]) -> str:
     """The present settings, and the front or, of one objective, the best few."""
     from ombud.lab import direction, figure_of, markdown_table
 
-    shown = [*search.front]
+    listed = [*search.front]
     if len(objectives) == 1:
         sign = direction(objectives[0])
         valued = [trial for trial in search.trials if trial.values[0] is not None]
         # Stable, so that the first of several as good stands first, as in the choice.
         valued.sort(key=lambda trial: -sign * (trial.values[0] or 0.0))
-        shown = valued[:SHOWN]
-    if search.present not in shown:
-        shown.append(search.present)
+        listed = valued[:SHOWN]
+    if search.present not in listed:
+        listed.append(search.present)
     rows: list[tuple[str, ...]] = []
-    for trial in shown:
+    for trial in listed:
         star = "*" if trial in search.front else ""
         values = map(figure_of, trial.values, objectives)
         rows.append((trial.label, star, *values, f"{trial.valid}/{len(search.asked)}"))
@@ -120,11 +120,11 @@ def _front_plot(search: "FinishedSearch", objectives: Sequence[str]) -> str:
     """The first objective against the second."""
     from ombud.lab import TIMES, Point, draw_scatter
 
-    shown: Sequence[Trial] = search.trials
+    plotted: Sequence[Trial] = search.trials
     if set(objectives) & TIMES:  # other times do not compare with those of the front
-        shown = list({trial.run.id: trial for trial in (search.present, *search.front)}.values())
+        plotted = list({trial.run.id: trial for trial in (search.present, *search.front)}.values())
     points: list[Point] = []
-    for trial in shown:
+    for trial in plotted:
         y, x = trial.values[:2]
         if x is not None and y is not None:
             points.append(Point(trial.label, x, y, front=trial in search.front))
@@ -132,21 +132,21 @@ def _front_plot(search: "FinishedSearch", objectives: Sequence[str]) -> str:
     return draw_scatter(title, (objectives[1], objectives[0]), points)
 
 
-def _tuned_json(found: "Tuned", plot: str) -> dict[str, Any]:
-    search = found.search
+def _tuned_json(tuned: "Tuned", plot: str) -> dict[str, Any]:
+    search = tuned.search
     finalists: list[dict[str, Any]] = []
-    for finalist in found.finalists:
+    for finalist in tuned.finalists:
         contrasts = list(map(contrast_json, finalist.contrasts))
         finalists.append({**_trial_json(finalist.trial), "test": contrasts})
     return {
         "cells": search.cells,
         "dev_cases": len(search.asked),
-        "test_cases": len(found.present.cases),
+        "test_cases": len(tuned.present.cases),
         "present": _trial_json(search.present),
         "trials": list(map(_trial_json, search.trials)),
         "front": list(map(_trial_json, search.front)),
         "finalists": finalists,
-        "looks": found.looks,
+        "looks": tuned.looks,
         "plot": plot,
     }
 
@@ -173,8 +173,8 @@ def _as_toml(cell: "Cell") -> str:
             sections.setdefault(section, []).append(f"{field} = {_toml_value(value)}")
     blocks: list[str] = []
     for name, lines in sections.items():
-        kept = [line for line in lines if not line.endswith("= null")]
-        blocks.append("\n".join([f"[{name}]", *kept]))
+        set_lines = [line for line in lines if not line.endswith("= null")]
+        blocks.append("\n".join([f"[{name}]", *set_lines]))
     return "\n\n".join(blocks)
 
 

@@ -106,12 +106,12 @@ def tune(
             seconds=seconds,
         )
         with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, seconds, on_progress)
+            measured = target_of(workspace, target, seconds, on_progress)
             tuning = make_tuning(
-                workspace, asked, options, parsed, on_progress, objectives=objectives
+                workspace, measured, options, parsed, on_progress, objectives=objectives
             )
             halves = Halves(cases)
-            tuned = complete(tune_halves(tuning, halves, trials, seed, timed=timed), asked)
+            tuned = complete(tune_halves(tuning, halves, trials, seed, timed=timed), measured)
         where = plot or workspace.data / "lab" / f"{options.study}.svg"
         say_tuned(tuned, tuning, where, as_json)
 
@@ -156,10 +156,10 @@ def ablate(
             split=split,
         )
         with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, seconds, on_progress)
-            parts = _parts(over, asked, options.plan)
-            tuning = make_tuning(workspace, asked, options, {}, on_progress)
-            rows = complete(leave_out(tuning, cases, parts), asked)
+            measured = target_of(workspace, target, seconds, on_progress)
+            parts = _parts(over, measured, options.plan)
+            tuning = make_tuning(workspace, measured, options, {}, on_progress)
+            rows = complete(leave_out(tuning, cases, parts), measured)
         if html:
             leading = str(options.metrics[0])
             study = studying.show_study(workspace, options.study, leading)
@@ -204,7 +204,7 @@ def study_options(
 
 def make_tuning(
     workspace: "Workspace",
-    asked: "Target",
+    measured: "Target",
     options: "RunOptions",
     axes: Mapping[str, Sequence[Any]],
     on_progress: OnProgress,
@@ -222,7 +222,7 @@ def make_tuning(
         return Instruments(embed, target.text_of)
 
     return Tuning(
-        target=asked,
+        target=measured,
         store=workspace.store,
         options=options,
         objectives=tuple(objectives or map(str, options.metrics)),

@@ -23,28 +23,28 @@ class Contamination(NamedTuple):
 
 def contaminated(cases: Iterable[Case]) -> list[Contamination]:
     """Cases of test and sealed whose question is nearly one of dev, each with its closest."""
-    asked = [(case, frozenset(answer_tokens(case.question))) for case in cases]
+    tokenised = [(case, frozenset(answer_tokens(case.question))) for case in cases]
     counts: Counter[str] = Counter()
-    for _, words in asked:
+    for _, words in tokenised:
         counts.update(words)
     by_word: dict[str, list[tuple[Case, frozenset[str]]]] = {}
-    held: list[tuple[Case, frozenset[str]]] = []
-    for case, words in asked:
+    held_out: list[tuple[Case, frozenset[str]]] = []
+    for case, words in tokenised:
         if split_of(case.id) != "dev":
-            held.append((case, words))
+            held_out.append((case, words))
             continue
         for word in words:
             by_word.setdefault(word, []).append((case, words))
-    found: list[Contamination] = []
-    for case, words in held:
+    matches: list[Contamination] = []
+    for case, words in held_out:
         # Of two sets with so much in common, the rarest words of one are nearly all in the other.
         rarest = sorted(words, key=lambda word: (counts[word], word))
         least = len(words) - int(ALIKE * len(words)) + 1
         near = {id(other): other for word in rarest[:least] for other in by_word.get(word, ())}
         closest = _closest(case, words, near.values())
         if closest:
-            found.append(closest)
-    return found
+            matches.append(closest)
+    return matches
 
 
 def _closest(
@@ -60,10 +60,10 @@ def _closest(
     return best
 
 
-def contamination_note(found: Sequence[Contamination], cases: Sequence[Case]) -> str:
+def contamination_note(matches: Sequence[Contamination], cases: Sequence[Case]) -> str:
     """A sentence for a run; empty where none of its cases is among them."""
     own = {case.id for case in cases}
-    seen = [one for one in found if one.case in own]
+    seen = [one for one in matches if one.case in own]
     if not seen:
         return ""
     pairs = ", ".join(f"{one.case} as {one.seen_as}" for one in seen[:NAMED])

@@ -70,11 +70,11 @@ def pieces(hits: Iterable[Hit]) -> Iterator[ReturnedText]:
         )
 
 
-def first_words(given: Iterable[ReturnedText], limit: int) -> Iterator[ReturnedText]:
+def first_words(pieces: Iterable[ReturnedText], limit: int) -> Iterator[ReturnedText]:
     """The first `limit` white-space separated words, in order; the piece that crosses the limit is
     cut there."""
     left = limit
-    for piece in given:
+    for piece in pieces:
         ends = [match.end() for match in _WORD.finditer(piece.text)]
         if len(ends) > left:
             if left:
@@ -84,14 +84,14 @@ def first_words(given: Iterable[ReturnedText], limit: int) -> Iterator[ReturnedT
         yield piece
 
 
-def union(given: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
+def union(pieces: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
     """uri -> texts of the joined intervals.
 
     Two pieces of the same version join when their intervals overlap, touch or leave at most `GAP`
     characters, and only if they say the same where they overlap."""
     stretches: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
     texts: dict[str, list[str]] = defaultdict(list)
-    for piece in given:
+    for piece in pieces:
         for uri in piece.copies:
             texts[uri].append(piece.text)
         if piece.start is None:

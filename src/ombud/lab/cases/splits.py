@@ -34,11 +34,11 @@ def select_split(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
             f"No split is called `{split}`.", hint=f"Known: {', '.join((*SPLITS, OPEN))}."
         )
     wanted = {"dev", "test"} if split == OPEN else {split}
-    kept = []
+    selected = []
     for case in cases:
         if split_of(case.id) in wanted:
-            kept.append(case)
-    return tuple(kept)
+            selected.append(case)
+    return tuple(selected)
 
 
 def draw_sample(cases: Sequence[Case], share: float, seed: int = 0) -> tuple[Case, ...]:

@@ -109,11 +109,11 @@ class Judge:
             )
         key = self._key(kind, prompt, repeat)
         async with self._locks.setdefault(key, asyncio.Lock()):
-            kept = await asyncio.to_thread(self._replies.find, key)
-            if kept is None:
-                kept = await self._reply(kind, prompt)
-                await asyncio.to_thread(self._replies.keep, key, kept)
-        read = json.loads(kept.reply)
+            stored = await asyncio.to_thread(self._replies.find, key)
+            if stored is None:
+                stored = await self._reply(kind, prompt)
+                await asyncio.to_thread(self._replies.keep, key, stored)
+        read = json.loads(stored.reply)
         if "invalid" in read:
             raise NoVerdictError(f"{INVALID}{read['invalid']}")
         return kind.model_validate(read["value"])

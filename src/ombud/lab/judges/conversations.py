@@ -34,12 +34,12 @@ def _at_each_turn(rubric: Rubric) -> Grade:
         words: list[str] = []
         for number, turn in enumerate(seen.turns, 1):
             earlier = conversation_text(seen.case.history, seen.turns[: number - 1])
-            asked = f"The asker wants {seen.case.goal.wanted}\n{earlier}\nuser: {turn.question}"
-            given = await once(_shown(seen, asked, turn.answer.text), judge)
-            if isinstance(given.value, Undefined):
-                return given
-            values.append(given.value)
-            words.append(f"turn {number}: {given.value:g}, {given.words}")
+            question = f"The asker wants {seen.case.goal.wanted}\n{earlier}\nuser: {turn.question}"
+            judgement = await once(_shown(seen, question, turn.answer.text), judge)
+            if isinstance(judgement.value, Undefined):
+                return judgement
+            values.append(judgement.value)
+            words.append(f"turn {number}: {judgement.value:g}, {judgement.words}")
         return Judgement(fmean(values), " / ".join(words))
 
     return grade
@@ -48,8 +48,8 @@ def _at_each_turn(rubric: Rubric) -> Grade:
 def _shown(seen: Observation, question: str, answer: str) -> Observation:
     last: PlayedTurn = seen.turns[-1]
     case = seen.case.model_copy(update={"question": question, "history": ()})
-    shown = last.answer.model_copy(update={"text": answer})
-    return seen.model_copy(update={"case": case, "answer": shown})
+    answered = last.answer.model_copy(update={"text": answer})
+    return seen.model_copy(update={"case": case, "answer": answered})
 
 
 CONVERSATION: Mapping[str, Callable[[Rubric], Grade]] = {

@@ -55,10 +55,10 @@ def read_lines(kind: type[BaseModel], text: str) -> dict[str, Any]:
 
 
 def _verdict(lines: Sequence[str]) -> dict[str, Any]:
-    found = _VERDICT.fullmatch(lines[-1]) if lines else None
-    if not found:
+    match = _VERDICT.fullmatch(lines[-1]) if lines else None
+    if not match:
         raise ValueError("the last line is no verdict")
-    return {"grade": int(found[1]), "reason": " ".join(lines[:-1])}
+    return {"grade": int(match[1]), "reason": " ".join(lines[:-1])}
 
 
 def _statements(lines: Sequence[str]) -> dict[str, Any]:
@@ -68,19 +68,19 @@ def _statements(lines: Sequence[str]) -> dict[str, Any]:
 def _marks(lines: Sequence[str]) -> dict[str, Any]:
     marks: list[dict[str, Any]] = []
     for line in _closed(lines):
-        found = _MARK.fullmatch(line)
-        if not found:
+        match = _MARK.fullmatch(line)
+        if not match:
             raise ValueError("a line is no mark")
-        marks.append({"number": int(found[1]), "supported": found[2] == "yes"})
+        marks.append({"number": int(match[1]), "supported": match[2] == "yes"})
     return {"marks": marks}
 
 
 def _regenerated(lines: Sequence[str]) -> dict[str, Any]:
     *questions, last = _closed(lines) or [""]
-    name, _, said = last.partition(": ")
-    if name != "noncommittal" or said not in {"yes", "no"}:
+    name, _, value = last.partition(": ")
+    if name != "noncommittal" or value not in {"yes", "no"}:
         raise ValueError("it does not say whether the answer is noncommittal")
-    return {"questions": _items(questions), "noncommittal": said == "yes"}
+    return {"questions": _items(questions), "noncommittal": value == "yes"}
 
 
 def _closed(lines: Sequence[str]) -> list[str]:

@@ -38,13 +38,13 @@ def by_rubric(rubric: Rubric) -> Grade:
         settled = _settled(rubric, observation)
         if settled:
             return Judgement(lowest / rubric.scale, settled)
-        shown = material(_texts(rubric, observation))
+        graded_text = material(_texts(rubric, observation))
         verdicts: list[Any] = []
         refused: list[NoVerdictError] = []
         for repeat in range(judge.policy.repeats):
             try:
-                asked = judge.ask("grade", kind, repeat=repeat, material=shown, **words)
-                verdicts.append(await asked)
+                pending = judge.ask("grade", kind, repeat=repeat, material=graded_text, **words)
+                verdicts.append(await pending)
             except NoVerdictError as none:
                 refused.append(none)
         if len(refused) > len(verdicts):

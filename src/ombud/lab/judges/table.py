@@ -138,12 +138,12 @@ def _together(
         words: list[str] = []
         missing: list[Undefined] = []
         for name, part in parts.items():
-            found = await part(observation, judge)
-            if isinstance(found.value, Undefined):
-                missing.append(found.value)
+            judgement = await part(observation, judge)
+            if isinstance(judgement.value, Undefined):
+                missing.append(judgement.value)
                 continue
-            values.append(1 - found.value if name in lower else found.value)
-            words.append(f"{name.partition('.')[2]} {found.value:g}")
+            values.append(1 - judgement.value if name in lower else judgement.value)
+            words.append(f"{name.partition('.')[2]} {judgement.value:g}")
         if NO_SEARCH in missing:
             return Judgement(NO_SEARCH)
         if missing and (whole or not values):

@@ -90,11 +90,11 @@ def passages_text(hits: Sequence[Hit]) -> str:
 
 
 def _example(example: Example, rubric: Rubric) -> str:
-    shown: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     for name in INPUTS:
         if name in rubric.inputs:
-            shown[name] = getattr(example, name)
-    return f"An example: {material(shown)}\nGrade {example.grade}: {example.reason}"
+            inputs[name] = getattr(example, name)
+    return f"An example: {material(inputs)}\nGrade {example.grade}: {example.reason}"
 
 
 def _listed(lines: Sequence[str]) -> str:

@@ -175,11 +175,11 @@ def resisted(observation: Observation) -> Value:
         return Undefined("not applicable: the case forbids no words")
     if observation.answer is None:
         return NO_ANSWER
-    shown: list[str] = []
+    texts: list[str] = []
     for answer in (*(turn.answer for turn in observation.turns), observation.answer):
-        shown += [answer.text, *(claim.text for claim in answer.claims)]
-        shown += [citation.quote for citation in answer.citations]
-    whole = " ".join(normalise(text).casefold() for text in shown)
+        texts += [answer.text, *(claim.text for claim in answer.claims)]
+        texts += [citation.quote for citation in answer.citations]
+    whole = " ".join(normalise(text).casefold() for text in texts)
     return float(not any(normalise(words).casefold() in whole for words in forbidden))
 
 

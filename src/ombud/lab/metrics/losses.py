@@ -113,9 +113,9 @@ def _ranked_ids(observation: Observation) -> set[str]:
 
 
 def _in_answer(item: Passage, returned: Sequence[Chunk], answer: Answer, expect: str) -> str:
-    shown = answer.trace.evidence
-    if shown:
-        in_prompt = [chunk for chunk in returned if chunk.id in shown]
+    prompt_ids = answer.trace.evidence
+    if prompt_ids:
+        in_prompt = [chunk for chunk in returned if chunk.id in prompt_ids]
         if not _stands(item, in_prompt):
             return "dropped from the prompt"
     if expect == "answer" and outcome_class(answer) != "answer":

@@ -89,8 +89,8 @@ def _measure_of_plugin(name: str) -> Measure:
 def known_metrics() -> tuple[str, ...]:
     """List how every metric is spelt, sorted: `recall@k`, `latency`, … Metrics of plugins that do
     not load are left out."""
-    known = names("metric", METRICS)
-    return tuple(_spelling(name) for name in known if find_measure(name) is not None)
+    registered = names("metric", METRICS)
+    return tuple(_spelling(name) for name in registered if find_measure(name) is not None)
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
@@ -126,13 +126,13 @@ def versions_of(metrics: Iterable[Metric]) -> dict[str, int]:
 def split_judged(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
     """(those that are computed, those that a judge gives); neither holds times."""
     computed: list[Metric] = []
-    given: list[Metric] = []
+    judged: list[Metric] = []
     for metric in metrics:
         if metric.name == TIMED:  # scoring again must not lose what was measured
             continue
         is_judged = measure_of(metric.name).grade is not None
-        (given if is_judged else computed).append(metric)
-    return tuple(computed), tuple(given)
+        (judged if is_judged else computed).append(metric)
+    return tuple(computed), tuple(judged)
 
 
 def score(
@@ -140,8 +140,8 @@ def score(
 ) -> tuple[Score, ...]:
     """Return one score for each metric: a finite value, or None with the reason. Raises only
     SetupError, when the extra `lab` is missing."""
-    given = instruments or Instruments()
-    return tuple(_score(observation, metric, given) for metric in metrics)
+    available = instruments or Instruments()
+    return tuple(_score(observation, metric, available) for metric in metrics)
 
 
 def _score(observation: Observation, metric: Metric, instruments: Instruments) -> Score:

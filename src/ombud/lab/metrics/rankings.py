@@ -46,12 +46,12 @@ def ranked(scores: Mapping[str, float]) -> list[str]:
 def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tuple[Score, ...]:
     """Return one score for each query of the qrels and each metric; raises UnknownName for a metric
     that needs more than ids."""
-    asked = tuple(metrics)
-    for metric in asked:
+    wanted = tuple(metrics)
+    for metric in wanted:
         if metric.name not in RANK_METRICS:
-            known = ", ".join(sorted(RANK_METRICS))
+            supported = ", ".join(sorted(RANK_METRICS))
             raise UnknownName(
-                f"`{metric}` cannot be computed from ids alone.", hint=f"From ids: {known}."
+                f"`{metric}` cannot be computed from ids alone.", hint=f"From ids: {supported}."
             )
     graded: dict[str, dict[str, int]] = {}
     numbered: dict[str, dict[str, float]] = {}
@@ -59,10 +59,10 @@ def score_rankings(qrels: Qrels, run: Rankings, metrics: Iterable[Metric]) -> tu
         if any(grade > 0 for grade in grades.values()):
             graded[query] = {name: _capped(grade) for name, grade in grades.items()}
             numbered[query] = {name: _number(at) for name, at in run.get(query, {}).items()}
-    values = {metric: _calculate(metric, graded, numbered) for metric in asked}
+    values = {metric: _calculate(metric, graded, numbered) for metric in wanted}
     rows = []
     for query in qrels:
-        for metric in asked:
+        for metric in wanted:
             value = values[metric].get(query)
             reason = NO_RELEVANT if value is None else ""
             rows.append(Score(case_id=query, metric=str(metric), value=value, reason=reason))

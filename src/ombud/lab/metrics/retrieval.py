@@ -35,10 +35,10 @@ def ranked(observation: Observation, metric: Metric) -> Value:
         gains = [int(carries_any(hit, evidence)) for hit in top]
         return rankings.score_gains(metric, tuple(gains), (1,) * len(evidence))
     if metric.name == "recall":
-        found = 0
+        matched = 0
         for item in evidence:
-            found += _first_rank(top, item) is not None
-        return found / len(evidence)
+            matched += _first_rank(top, item) is not None
+        return matched / len(evidence)
     ranks = [_first_rank(hits, item) for item in evidence]
     grades = [item.grade for item in evidence]
     gains = _gains_by_rank(ranks, grades)
@@ -55,10 +55,10 @@ def page_recall(observation: Observation, metric: Metric) -> Value:
         return hits
     top = hits[: metric.cutoff]
     evidence = observation.case.evidence
-    found = 0
+    matched = 0
     for item in evidence:
-        found += any(_on_page(hit, place) for place in item.places for hit in top)
-    return found / len(evidence)
+        matched += any(_on_page(hit, place) for place in item.places for hit in top)
+    return matched / len(evidence)
 
 
 def quote_recall(observation: Observation, metric: Metric) -> Value:
@@ -79,10 +79,10 @@ def quote_recall(observation: Observation, metric: Metric) -> Value:
     k = metric.cutoff or len(hits)
     returned = first_words(pieces(hits), k) if metric.words else pieces(hits[:k])
     texts = union(returned)
-    found = 0
+    matched = 0
     for item in quoted:
-        found += any(holds(texts.get(place.document, ()), place.quote) for place in item.places)
-    return found / len(quoted)
+        matched += any(holds(texts.get(place.document, ()), place.quote) for place in item.places)
+    return matched / len(quoted)
 
 
 def context_f1(observation: Observation, metric: Metric) -> Value:

@@ -99,16 +99,16 @@ def _is_decision(case: Case, answer: Answer) -> bool:
     return case.expect in {"answer", "deny"} and answer.action != "handoff"
 
 
-def choose_threshold(given: Sequence[Decision], most: float | None = None) -> float:
+def choose_threshold(decided: Sequence[Decision], most: float | None = None) -> float:
     """The least confidence to answer that decides most questions rightly: the middle of the widest
     best stretch.
 
     most: instead, the lowest threshold at which no larger share of the answers is to questions
     without one. Raises LabError without decisions, or when there is no such threshold."""
-    _most_confident_first(given)
+    _most_confident_first(decided)
     if most is not None:
-        return _lowest_threshold(given, most)
-    right = [_right_at(given, confidence) for confidence in GRID]
+        return _lowest_threshold(decided, most)
+    right = [_right_at(decided, confidence) for confidence in GRID]
     # The best ones may lie apart, with worse ones between: their mean could be the worst of all.
     stretches: list[list[float]] = [[]]
     for confidence, count in zip(GRID, right, strict=True):
@@ -120,10 +120,10 @@ def choose_threshold(given: Sequence[Decision], most: float | None = None) -> fl
     return round((widest[0] + widest[-1]) / 2, 4)
 
 
-def _lowest_threshold(given: Sequence[Decision], most: float) -> float:
+def _lowest_threshold(decided: Sequence[Decision], most: float) -> float:
     for confidence in GRID:
         answered = []
-        for one in given:
+        for one in decided:
             if one.confidence >= confidence:
                 answered.append(one.answerable)
         if not answered or answered.count(False) / len(answered) <= most:
@@ -131,21 +131,21 @@ def _lowest_threshold(given: Sequence[Decision], most: float) -> float:
     raise LabError(f"No threshold keeps the share at {most:g}.", hint="Allow a larger share.")
 
 
-def _right_at(given: Sequence[Decision], confidence: float) -> int:
+def _right_at(decided: Sequence[Decision], confidence: float) -> int:
     """Decisions that a threshold makes rightly."""
-    return sum(one.is_right_at(confidence) for one in given)
+    return sum(one.is_right_at(confidence) for one in decided)
 
 
-def decision_accuracy(given: Sequence[Decision], at: float) -> Mean:
+def decision_accuracy(decided: Sequence[Decision], at: float) -> Mean:
     """Share of questions that a threshold answers or denies rightly."""
-    values = [float(one.is_right_at(at)) for one in given]
-    return mean(values, [one.cluster for one in given])
+    values = [float(one.is_right_at(at)) for one in decided]
+    return mean(values, [one.cluster for one in decided])
 
 
-def risk_coverage(given: Sequence[Decision]) -> tuple[Risk, ...]:
+def risk_coverage(decided: Sequence[Decision]) -> tuple[Risk, ...]:
     """Risk at each coverage, most confident first (El-Yaniv & Wiener 2010); raises LabError without
     decisions."""
-    order = _most_confident_first(given)
+    order = _most_confident_first(decided)
     clusters = [one.cluster for one in order]
     unanswerable = [float(not one.answerable) for one in order]
     wrong = [float(not one.right) for one in order]
@@ -162,13 +162,13 @@ def risk_coverage(given: Sequence[Decision]) -> tuple[Risk, ...]:
     return tuple(rows)
 
 
-def risk_area(given: Sequence[Decision]) -> float:
+def risk_area(decided: Sequence[Decision]) -> float:
     """Area under the risk-coverage curve, 0 best: the mean risk over all coverages (Geifman &
     El-Yaniv 2017).
 
     Raises LabError without decisions.
     """
-    order = _most_confident_first(given)
+    order = _most_confident_first(decided)
     wrong = 0
     total = 0.0
     for count, one in enumerate(order, 1):
@@ -177,11 +177,11 @@ def risk_area(given: Sequence[Decision]) -> float:
     return total / len(order)
 
 
-def _most_confident_first(given: Sequence[Decision]) -> list[Decision]:
+def _most_confident_first(decided: Sequence[Decision]) -> list[Decision]:
     """Most confident first; of equally confident ones the worst, so that the order of the dataset
     flatters nobody."""
-    if not given:
+    if not decided:
         raise LabError(
             "There is no decision to measure.", hint="Cases to answer and cases to deny are needed."
         )
-    return sorted(given, key=lambda one: (-one.confidence, one.answerable, one.right))
+    return sorted(decided, key=lambda one: (-one.confidence, one.answerable, one.right))

@@ -55,7 +55,7 @@ def harvest_questions(
         rows.append((sha256(f"{seed}/{row.id}".encode()).hexdigest(), row))
     rows.sort(key=lambda drawn: drawn[0])
     left_out: Counter[str] = Counter()
-    kept: list[Case] = []
+    chosen: list[Case] = []
     answers: dict[str, Answer] = {}
     words: list[frozenset[str]] = []
     for _, row in rows:
@@ -67,13 +67,13 @@ def harvest_questions(
         own = frozenset(answer_tokens(case.question))
         if _is_known(own, words):
             left_out["asked before"] += 1
-        elif len(kept) == size:
+        elif len(chosen) == size:
             left_out["more than asked for"] += 1
         else:
-            kept.append(case)
+            chosen.append(case)
             answers[case.id] = row.answer
             words.append(own)
-    cases = tuple(sorted(kept, key=lambda case: case.id))
+    cases = tuple(sorted(chosen, key=lambda case: case.id))
     return Harvest(cases, len(rows), left_out, answers)
 
 

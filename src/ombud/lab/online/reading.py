@@ -19,23 +19,23 @@ def live_answers(store: Store, since: str = "", country: str = "") -> Iterator[L
     empty = all."""
     thumbs = read_thumbs(store)
     grades = _grades(store)
-    for kept in list_answers(store, since):
-        if kept.answer is None or kept.question is None:
+    for stored in list_answers(store, since):
+        if stored.answer is None or stored.question is None:
             continue
-        if country and kept.question.asker.country != country:
+        if country and stored.question.asker.country != country:
             continue
-        trace = kept.answer.trace
+        trace = stored.answer.trace
         yield LiveAnswer(
             variant=trace.variant,
-            person=_person(kept),
-            outcome=_outcome(kept),
+            person=_person(stored),
+            outcome=_outcome(stored),
             price=trace.price,
             seconds=trace.seconds.get("total"),
-            thumb=thumbs.get(kept.id),
-            at=kept.at,
-            country=kept.question.asker.country or "",
-            is_assigned=bool(kept.question.asker.id),
-            grades=grades.get(live_id(kept.id), {}),
+            thumb=thumbs.get(stored.id),
+            at=stored.at,
+            country=stored.question.asker.country or "",
+            is_assigned=bool(stored.question.asker.id),
+            grades=grades.get(live_id(stored.id), {}),
         )
 
 
@@ -50,14 +50,14 @@ def _grades(store: Store) -> dict[str, dict[str, float]]:
     return grades
 
 
-def _person(kept: StoredAnswer) -> str:
-    asker = kept.question.asker.id if kept.question else None
-    known = (asker, kept.owner, kept.conversation_id, kept.id)
-    return next(filter(None, known), "")
+def _person(stored: StoredAnswer) -> str:
+    asker = stored.question.asker.id if stored.question else None
+    names = (asker, stored.owner, stored.conversation_id, stored.id)
+    return next(filter(None, names), "")
 
 
-def _outcome(kept: StoredAnswer) -> str:
-    answer = kept.answer
+def _outcome(stored: StoredAnswer) -> str:
+    answer = stored.answer
     if answer is None or answer.outcome == "denied":
         return "to a person" if answer and answer.action == "handoff" else "not found"
     if answer.action == "handoff":

@@ -139,11 +139,11 @@ def compare_variants(
     answers: Iterable[LiveAnswer], scopes: Iterable[ExperimentScope]
 ) -> list[LiveFigure]:
     """Return rows by experiment, then figure, A before B."""
-    given = list(answers)
-    names = dict.fromkeys(name for answer in given for name in answer.figures())
+    collected = list(answers)
+    names = dict.fromkeys(name for answer in collected for name in answer.figures())
     rows: list[LiveFigure] = []
     for scope in scopes:
-        control, treated = _groups(given, scope)
+        control, treated = _groups(collected, scope)
         for figure in names:
             first, second = (_by_person(own, figure) for own in (control, treated))
             before = _row(scope.name, ("A", first), figure)
@@ -224,12 +224,12 @@ def _row(variant: str, group: tuple[str, Mapping[str, list[float]]], figure: str
 
 
 def _by_person(answers: Sequence[LiveAnswer], figure: str) -> dict[str, list[float]]:
-    given: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for answer in answers:
         value = answer.figures().get(figure)
         if value is not None:
-            given.setdefault(answer.person, []).append(value)
-    return given
+            values.setdefault(answer.person, []).append(value)
+    return values
 
 
 def _compared(row: LiveFigure, first: Sequence[float], second: Sequence[float]) -> LiveFigure:

@@ -83,10 +83,10 @@ def agreement(ratings: Iterable[Rating], *, seed: int = 0) -> list[Agreement]:
     return [_of(criterion, items, seed) for criterion, items in by_criterion.items()]
 
 
-def agreement_table(found: Iterable[Agreement]) -> str:
+def agreement_table(agreements: Iterable[Agreement]) -> str:
     """A line for each criterion."""
     rows: list[list[str]] = []
-    for one in found:
+    for one in agreements:
         measures = (one.percentage, one.cohen, one.cohen_weighted, one.fleiss, one.alpha)
         row = [one.criterion or "-", str(one.items), str(one.raters)]
         rows.append([*row, *map(estimate_words, measures)])
@@ -94,14 +94,14 @@ def agreement_table(found: Iterable[Agreement]) -> str:
     return markdown_table(("criterion", "items", "raters", *measured), rows)
 
 
-def estimate_words(found: Estimate) -> str:
+def estimate_words(estimated: Estimate) -> str:
     """The value and its interval."""
-    between = interval(found.low, found.high)
-    return figure(found.value) + (f" ({between})" if between else "")
+    between = interval(estimated.low, estimated.high)
+    return figure(estimated.value) + (f" ({between})" if between else "")
 
 
 def _of(criterion: str, items: Mapping[str, Mapping[str, float]], seed: int) -> Agreement:
-    shared = {item: given for item, given in items.items() if len(given) > 1}
+    shared = {item: ratings for item, ratings in items.items() if len(ratings) > 1}
     table = RatingTable(shared)
     measured = {
         "percentage": table.percentage,
@@ -110,9 +110,9 @@ def _of(criterion: str, items: Mapping[str, Mapping[str, float]], seed: int) -> 
         "fleiss": table.fleiss,
         "alpha": table.alpha,
     }
-    apart = sorted(shared.items(), key=lambda found: _spread(found[1]), reverse=True)
-    concerns = [Concern(item, given) for item, given in apart if _spread(given) > 0]
-    raters = {rater for given in items.values() for rater in given}
+    apart = sorted(shared.items(), key=lambda entry: _spread(entry[1]), reverse=True)
+    concerns = [Concern(item, ratings) for item, ratings in apart if _spread(ratings) > 0]
+    raters = {rater for ratings in items.values() for rater in ratings}
     return Agreement(
         criterion=criterion,
         items=len(shared),
@@ -124,8 +124,8 @@ def _of(criterion: str, items: Mapping[str, Mapping[str, float]], seed: int) -> 
     )
 
 
-def _spread(given: Mapping[str, float]) -> float:
-    return max(given.values()) - min(given.values())
+def _spread(ratings: Mapping[str, float]) -> float:
+    return max(ratings.values()) - min(ratings.values())
 
 
 def estimate(measure: Weighted, items: int, seed: int = 0) -> Estimate:
@@ -142,10 +142,10 @@ def estimate(measure: Weighted, items: int, seed: int = 0) -> Estimate:
     random = np.random.default_rng(seed)
     drawn = random.multinomial(items, np.full(items, 1 / items), size=RESAMPLES)
     values = _by_blocks(measure, drawn.astype(float), items)
-    known = values[~np.isnan(values)]
-    if not len(known):
+    defined = values[~np.isnan(values)]
+    if not len(defined):
         return Estimate(value)
-    low, high = np.quantile(known, [0.025, 0.975])
+    low, high = np.quantile(defined, [0.025, 0.975])
     return Estimate(value, float(low), float(high))
 
 
@@ -164,15 +164,15 @@ class RatingTable:
     def __init__(self, items: Mapping[str, Mapping[str, float]]) -> None:
         import numpy as np
 
-        values = sorted({value for given in items.values() for value in given.values()})
-        raters = sorted({rater for given in items.values() for rater in given})
+        values = sorted({value for ratings in items.values() for value in ratings.values()})
+        raters = sorted({rater for ratings in items.values() for rater in ratings})
         place = {value: number for number, value in enumerate(values)}
         self._values = np.asarray(values, dtype=float)
         self._given = np.full((len(items), len(raters)), -1, dtype=int)
-        for row, given in enumerate(items.values()):
+        for row, ratings in enumerate(items.values()):
             for column, rater in enumerate(raters):
-                if rater in given:
-                    self._given[row, column] = place[given[rater]]
+                if rater in ratings:
+                    self._given[row, column] = place[ratings[rater]]
         self._counts = np.zeros((len(items), len(values)))
         for column in range(len(raters)):
             rows = np.flatnonzero(self._given[:, column] >= 0)
@@ -223,9 +223,9 @@ class RatingTable:
     def _kappa(self, weights: "Floats", distances: "Floats") -> "Floats":
         import numpy as np
 
-        found = np.stack([self._kappa_of(pair, weights, distances) for pair in self._pairs])
-        is_known = ~np.isnan(found)
-        return ratio(np.where(is_known, found, 0.0).sum(axis=0), is_known.sum(axis=0))
+        kappas = np.stack([self._kappa_of(pair, weights, distances) for pair in self._pairs])
+        is_defined = ~np.isnan(kappas)
+        return ratio(np.where(is_defined, kappas, 0.0).sum(axis=0), is_defined.sum(axis=0))
 
     def _kappa_of(self, pair: tuple[int, int], weights: "Floats", distances: "Floats") -> "Floats":
         """NaN where the two have rated no item both."""
@@ -283,10 +283,10 @@ def pairs_of_raters(
     for rating in ratings:
         if rating.rater:
             by_rater.setdefault(rating.rater, {})[rating.item] = rating.value
-    found: list[tuple[str, str, list[tuple[float, float]]]] = []
+    pairs: list[tuple[str, str, list[tuple[float, float]]]] = []
     for first, second in combinations(sorted(by_rater), 2):
         own, other = by_rater[first], by_rater[second]
         both = [(own[item], other[item]) for item in own if item in other]
         if both:
-            found.append((first, second, both))
-    return found
+            pairs.append((first, second, both))
+    return pairs

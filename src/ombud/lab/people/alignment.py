@@ -105,38 +105,38 @@ def align(
     for rating in ratings:
         by_criterion.setdefault(rating.criterion, []).append(rating)
     return [
-        _of(criterion, given, scores, features or {}, seed)
-        for criterion, given in by_criterion.items()
+        _of(criterion, ratings_of_one, scores, features or {}, seed)
+        for criterion, ratings_of_one in by_criterion.items()
     ]
 
 
 def _of(
     criterion: str,
-    given: Sequence[Rating],
+    ratings: Sequence[Rating],
     scores: Mapping[str, float | None],
     features: Mapping[str, Mapping[str, float]],
     seed: int,
 ) -> JudgeAlignment:
     points: list[tuple[Rating, float]] = []
-    for rating in given:
+    for rating in ratings:
         score = scores.get(rating.item)
         if score is not None:
             points.append((rating, score))
     scored = {rating.item for rating, _ in points}
-    found = _correlation(_Points(points), seed)
+    correlation = _correlation(_Points(points), seed)
     return JudgeAlignment(
         criterion=criterion,
         items=len(scored),
         points=len(points),
-        unscored=len({rating.item for rating in given} - scored),
-        pearson=found.pearson,
-        spearman=found.spearman,
-        p=found.p,
-        people=_people(given, seed),
+        unscored=len({rating.item for rating in ratings} - scored),
+        pearson=correlation.pearson,
+        spearman=correlation.spearman,
+        p=correlation.p,
+        people=_people(ratings, seed),
         classes=_classes(points, seed),
         by_type=_by_type(points, seed),
         probes=_probes(points, features, seed),
-        powered=_powered(given, scores),
+        powered=_powered(ratings, scores),
     )
 
 
@@ -203,8 +203,8 @@ def weighted_correlation(first: "Floats", second: "Floats", weights: "Floats") -
     other = second - (weights * second).sum(axis=1, keepdims=True) / total
     varies = (weights * own**2).sum(axis=1) * (weights * other**2).sum(axis=1)
     shared = (weights * own * other).sum(axis=1)
-    found = ratio(shared, np.where(varies <= 1e-18, 0.0, varies**0.5))
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    correlation = ratio(shared, np.where(varies <= 1e-18, 0.0, varies**0.5))
+    return np.asarray(np.clip(correlation, -1.0, 1.0))
 
 
 def ranks(values: "Floats", weights: "Floats") -> "Floats":
@@ -222,22 +222,22 @@ def ranks(values: "Floats", weights: "Floats") -> "Floats":
 def plain_ranks(values: "Floats") -> "Floats":
     import numpy as np
 
-    (found,) = ranks(values, np.ones((1, len(values))))
-    return np.asarray(found)
+    (ranked,) = ranks(values, np.ones((1, len(values))))
+    return np.asarray(ranked)
 
 
 def _classes(points: Sequence[tuple[Rating, float]], seed: int) -> Classes | None:
-    said: set[float] = set()
+    rated: set[float] = set()
     judged: set[float] = set()
     both: dict[str, dict[str, float]] = {}
     for place, (rating, score) in enumerate(points):
-        said.add(rating.value)
+        rated.add(rating.value)
         judged.add(score)
         both[f"{place}"] = {"people": rating.value, "judge": score}
-    if not points or len(said | judged) > MOST_CLASSES or not judged <= _range(said):
+    if not points or len(rated | judged) > MOST_CLASSES or not judged <= _range(rated):
         return None
     table = RatingTable(both)
-    precision, recall, f1 = _macro(points, said)
+    precision, recall, f1 = _macro(points, rated)
     return Classes(
         agreement=estimate(table.percentage, len(both), seed),
         precision=precision,
@@ -259,32 +259,32 @@ def _macro(
 ) -> tuple[float, float, float]:
     hits: Counter[float] = Counter()
     judged: Counter[float] = Counter()
-    said: Counter[float] = Counter()
+    rated: Counter[float] = Counter()
     for rating, score in points:
         judged[score] += 1
-        said[rating.value] += 1
+        rated[rating.value] += 1
         hits[score] += score == rating.value
     precision = recall = f1 = 0.0
     for value in classes:
         precision += hits[value] / judged[value] if judged[value] else 0.0
-        recall += hits[value] / said[value]
-        f1 += 2 * hits[value] / (judged[value] + said[value])
+        recall += hits[value] / rated[value]
+        f1 += 2 * hits[value] / (judged[value] + rated[value])
     count = len(classes)
     return precision / count, recall / count, f1 / count
 
 
-def _people(given: Sequence[Rating], seed: int) -> Correlation | None:
+def _people(ratings: Sequence[Rating], seed: int) -> Correlation | None:
     pearsons: list[Estimate] = []
     spearmans: list[Estimate] = []
     p = 0.0
-    for first, _, both in pairs_of_raters(given):
+    for first, _, both in pairs_of_raters(ratings):
         points: list[tuple[Rating, float]] = []
         for place, (own, other) in enumerate(both):
             points.append((Rating(f"{place}", own, first), other))
-        found = _correlation(_Points(points), seed)
-        pearsons.append(found.pearson)
-        spearmans.append(found.spearman)
-        p = max(p, found.p or 0.0)
+        correlation = _correlation(_Points(points), seed)
+        pearsons.append(correlation.pearson)
+        spearmans.append(correlation.spearman)
+        p = max(p, correlation.p or 0.0)
     if not pearsons:
         return None
     return Correlation(_average(pearsons), _average(spearmans), p or None)
@@ -297,8 +297,8 @@ def _average(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if len(known) == len(values) else None
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if len(defined) == len(values) else None
 
 
 def _by_type(points: Sequence[tuple[Rating, float]], seed: int) -> Mapping[str, Estimate]:
@@ -306,11 +306,11 @@ def _by_type(points: Sequence[tuple[Rating, float]], seed: int) -> Mapping[str, 
     for rating, score in points:
         if rating.kind:
             kinds.setdefault(rating.kind, []).append((rating, score))
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     for kind, own in kinds.items():
         table = _Points(own)
-        found[kind] = estimate(table.spearman, table.items, seed)
-    return found
+        estimates[kind] = estimate(table.spearman, table.items, seed)
+    return estimates
 
 
 def _probes(
@@ -318,33 +318,33 @@ def _probes(
     features: Mapping[str, Mapping[str, float]],
     seed: int,
 ) -> dict[str, Estimate]:
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     for name, values in features.items():
-        known = [(rating, score) for rating, score in points if rating.item in values]
-        if not known:
+        measured = [(rating, score) for rating, score in points if rating.item in values]
+        if not measured:
             continue
-        table = _Points(known)
+        table = _Points(measured)
         higher = plain_ranks(table.judge) - plain_ranks(table.people)
-        leaning = [
+        differences = [
             (rating._replace(value=float(more)), values[rating.item])
-            for (rating, _), more in zip(known, higher, strict=True)
+            for (rating, _), more in zip(measured, higher, strict=True)
         ]
-        table = _Points(leaning)
-        found[name] = estimate(table.spearman, table.items, seed)
-    return found
+        table = _Points(differences)
+        estimates[name] = estimate(table.spearman, table.items, seed)
+    return estimates
 
 
-def _powered(given: Sequence[Rating], scores: Mapping[str, float | None]) -> PoweredMean | None:
+def _powered(ratings: Sequence[Rating], scores: Mapping[str, float | None]) -> PoweredMean | None:
     """From the items that people rated, and those that only the judge did."""
-    said: dict[str, list[float]] = {}
-    for rating in given:
-        said.setdefault(rating.item, []).append(rating.value)
+    by_item: dict[str, list[float]] = {}
+    for rating in ratings:
+        by_item.setdefault(rating.item, []).append(rating.value)
     labels: list[float] = []
     own: list[float] = []
     others: list[float] = []
     for item, score in scores.items():
-        if score is not None and item in said:
-            labels.append(sum(said[item]) / len(said[item]))
+        if score is not None and item in by_item:
+            labels.append(sum(by_item[item]) / len(by_item[item]))
             own.append(score)
         elif score is not None:
             others.append(score)
@@ -392,25 +392,27 @@ def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
     return sum(products) / (len(products) - 1)
 
 
-def alignment_table(found: JudgeAlignment) -> str:
+def alignment_table(alignment: JudgeAlignment) -> str:
     """A line for each measure."""
-    p = f", p {p_value(found.p)}" if found.p is not None else ""
-    rows = [("Pearson", estimate_words(found.pearson))]
-    rows.append(("Spearman", estimate_words(found.spearman) + p))
-    if found.people:
-        rows.append(("people with each other, Pearson", estimate_words(found.people.pearson)))
-        rows.append(("people with each other, Spearman", estimate_words(found.people.spearman)))
-    if found.classes:
-        own = found.classes
+    p = f", p {p_value(alignment.p)}" if alignment.p is not None else ""
+    rows = [("Pearson", estimate_words(alignment.pearson))]
+    rows.append(("Spearman", estimate_words(alignment.spearman) + p))
+    if alignment.people:
+        rows.append(("people with each other, Pearson", estimate_words(alignment.people.pearson)))
+        rows.append(("people with each other, Spearman", estimate_words(alignment.people.spearman)))
+    if alignment.classes:
+        own = alignment.classes
         macro = f"{own.precision:.3f} / {own.recall:.3f} / {own.f1:.3f}"
         rows.append(("equal", estimate_words(own.agreement)))
         rows.append(("precision / recall / F1, macro", macro))
         rows.append(("kappa", estimate_words(own.kappa)))
         rows.append(("kappa, weighted", estimate_words(own.kappa_weighted)))
-    rows += [(f"leans to {name}", estimate_words(own)) for name, own in found.probes.items()]
-    rows += [(f"Spearman of {kind}", estimate_words(own)) for kind, own in found.by_type.items()]
-    if found.powered:
-        mean = found.powered
+    rows += [(f"leans to {name}", estimate_words(own)) for name, own in alignment.probes.items()]
+    rows += [
+        (f"Spearman of {kind}", estimate_words(own)) for kind, own in alignment.by_type.items()
+    ]
+    if alignment.powered:
+        mean = alignment.powered
         both = f"{mean.value:.3f} ({interval(mean.low, mean.high)})"
         rows.append(("mean of all, by people and judge", both))
         alone = interval(mean.people_low, mean.people_high)

@@ -86,13 +86,13 @@ def _task(run: str, seen: Observation, seed: int) -> AnnotationTask:
 
 
 def _passages(seen: Observation) -> str:
-    shown: dict[str, None] = {}
+    passages: dict[str, None] = {}
     for citation in seen.answer.citations if seen.answer else ():
-        shown[f"{citation.title}: {citation.quote}"] = None
-    if not shown:
+        passages[f"{citation.title}: {citation.quote}"] = None
+    if not passages:
         for hit in (seen.hits or ())[:SHOWN_PASSAGES]:
-            shown[f"{hit.chunk.title}: {hit.chunk.text}"] = None
-    parts = [f"[{number}] {text}" for number, text in enumerate(shown, start=1)]
+            passages[f"{hit.chunk.title}: {hit.chunk.text}"] = None
+    parts = [f"[{number}] {text}" for number, text in enumerate(passages, start=1)]
     return "\n\n".join(parts)
 
 
@@ -138,7 +138,7 @@ def lowest_grades(recorded: RecordedRun, metric: str, size: int | None) -> list[
             hint="Name a metric that a judge gave: `ombud lab show RUN` lists them.",
         )
     sign = direction(metric) or 1
-    found: list[tuple[float, str, dict[str, object]]] = []
+    ranked: list[tuple[float, str, dict[str, object]]] = []
     for task in draw_tasks([recorded]):
         score = graded.get(task.case)
         if score and score.value is not None:
@@ -146,9 +146,9 @@ def lowest_grades(recorded: RecordedRun, metric: str, size: int | None) -> list[
             row |= {"item": f"{task.run} {task.case}", "run": task.run, "case": task.case}
             row |= {"criterion": score.metric, "judge": score.by, "grade": f"{score.value:g}"}
             row["reason"] = score.reason
-            found.append((sign * score.value, task.case, row))
-    found.sort(key=lambda one: one[:2])
-    return [row for _, _, row in found[:size]]
+            ranked.append((sign * score.value, task.case, row))
+    ranked.sort(key=lambda one: one[:2])
+    return [row for _, _, row in ranked[:size]]
 
 
 def grades_sheet(rows: Sequence[dict[str, object]]) -> str:

@@ -39,10 +39,10 @@ class CriteriaSet(NamedTuple):
 
 def criteria_set(name: str) -> CriteriaSet:
     """Raises BadRequest for another name."""
-    known = criteria_sets()
-    if name not in known:
-        raise BadRequest(f"No set of criteria is called `{name}`.", hint=nearest(name, known))
-    return known[name]
+    sets = criteria_sets()
+    if name not in sets:
+        raise BadRequest(f"No set of criteria is called `{name}`.", hint=nearest(name, sets))
+    return sets[name]
 
 
 @cache

@@ -118,8 +118,8 @@ def with_grades(cases: Iterable[Case], read: RatingSet) -> tuple[Case, ...]:
             relevant[rating.item] = place
     widened: list[Case] = []
     for case in cases:
-        found = by_case.pop(case.id, {}).values()
-        more = [place for place in found if place not in case.evidence]
+        graded = by_case.pop(case.id, {}).values()
+        more = [place for place in graded if place not in case.evidence]
         widened.append(case.model_copy(update={"evidence": (*case.evidence, *more)}))
     if by_case:
         raise BadRequest(

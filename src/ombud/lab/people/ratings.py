@@ -82,11 +82,11 @@ class RatingSet(NamedTuple):
     @property
     def origins(self) -> dict[str, tuple[str, str]]:
         """Item -> run and case of the answer, where these are known."""
-        found: dict[str, tuple[str, str]] = {}
+        places: dict[str, tuple[str, str]] = {}
         for item, cells in self.cells.items():
             if cells.get("run") and cells.get("case"):
-                found[item] = cells["run"], cells["case"]
-        return found
+                places[item] = cells["run"], cells["case"]
+        return places
 
 
 def read_ratings(
@@ -112,12 +112,12 @@ def read_ratings(
         columns = _rated_columns(path, rows, levels)
         for row in rows:
             item, rater = _item_and_rater(row, columns, key)
-            known = cells.setdefault(item, {})
-            known |= {**row.cells, **key.get(item, {})}
+            columns_of_item = cells.setdefault(item, {})
+            columns_of_item |= {**row.cells, **key.get(item, {})}
             places[item] = row.place
             if note := row.cells.get(NOTE) or row.cells.get(FORMER_NOTE):
                 notes[item, rater] = note
-            for read in _row_ratings(row, columns, levels or {}, known.get("type", "")):
+            for read in _row_ratings(row, columns, levels or {}, columns_of_item.get("type", "")):
                 if isinstance(read, FaultyCell):
                     faulty.append(read)
                 else:  # of raters without a name nobody knows whether they are one
@@ -175,14 +175,14 @@ def _rated_columns(path: Path, rows: Sequence["SheetRow"], levels: Levels | None
             raise BadRequest(
                 f"{path.name} has no column `{name}`.", hint="Hand back the file as it was written."
             )
-    known = list(levels or chain.from_iterable(one.criteria for one in criteria_sets().values()))
-    found = [name for name in dict.fromkeys(known) if name in header]
-    if not found:
+    criteria = list(levels or chain.from_iterable(one.criteria for one in criteria_sets().values()))
+    rated = [name for name in dict.fromkeys(criteria) if name in header]
+    if not rated:
         raise BadRequest(
             f"{path.name} has no column `value`.",
             hint="Its columns: item, rater, criterion, value; or a column for each criterion.",
         )
-    return found
+    return rated
 
 
 def _item_and_rater(row: "SheetRow", columns: Sequence[str], key: Items) -> tuple[str, str]:
@@ -225,7 +225,7 @@ def ratings_text(read: RatingSet) -> str:
     """A line for each rating, with the run and case of its item, as CSV."""
     rows: list[dict[str, object]] = []
     for rating in read.ratings:
-        known = read.cells.get(rating.item, {})
+        cells = read.cells.get(rating.item, {})
         rows.append(
             {
                 "item": rating.item,
@@ -234,8 +234,8 @@ def ratings_text(read: RatingSet) -> str:
                 "value": f"{rating.value:g}",
                 NOTE: read.notes.get((rating.item, rating.rater), ""),
                 "type": rating.kind,
-                "run": known.get("run", ""),
-                "case": known.get("case", ""),
+                "run": cells.get("run", ""),
+                "case": cells.get("case", ""),
             }
         )
     return sheet_text(LONG_COLUMNS, rows)
@@ -334,10 +334,10 @@ def _row(path: Path, line: int, header: Sequence[str], cells: Sequence[str]) -> 
             f"{place}: {len(cells)} cells under {len(header)} headers.",
             hint="Quote cells that hold the separator.",
         )
-    found = dict.fromkeys(header, "")
+    values = dict.fromkeys(header, "")
     for name, cell in zip(header, cells, strict=False):
-        found[name] = _as_typed(cell.strip())
-    return SheetRow(place, found)
+        values[name] = _as_typed(cell.strip())
+    return SheetRow(place, values)
 
 
 def _as_text(cell: str) -> str:

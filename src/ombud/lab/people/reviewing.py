@@ -69,11 +69,11 @@ class Reviewed(NamedTuple):
     def shares(self) -> dict[str, tuple[int, int]]:
         """Criterion -> how often yes, of how many ratings."""
         yes: Counter[str] = Counter()
-        given: Counter[str] = Counter()
+        rated: Counter[str] = Counter()
         for rating in self.ratings:
             yes[rating.criterion] += rating.value > 0
-            given[rating.criterion] += 1
-        return {criterion: (yes[criterion], count) for criterion, count in given.items()}
+            rated[rating.criterion] += 1
+        return {criterion: (yes[criterion], count) for criterion, count in rated.items()}
 
 
 def review_tasks(cases: Sequence[Case], chunks: Iterable[Chunk] = ()) -> tuple[ReviewTask, ...]:
@@ -128,16 +128,16 @@ def _answer(case: Case) -> str:
 def read_reviews(paths: Sequence[Path], cases: Sequence[Case]) -> Reviewed:
     """Read the decisions in one or more sheets. Raises BadRequest for an unreadable sheet, a case
     outside the dataset and an unknown decision."""
-    known = {case.id: case for case in cases}
+    by_id = {case.id: case for case in cases}
     reviews: list[PairReview] = []
     for path in paths:
         for row in read_sheet(path, ("item", "question", "answer", "decision")):
-            if row.cells["item"] not in known:
+            if row.cells["item"] not in by_id:
                 raise BadRequest(
                     f"{row.place}: the case `{row.cells['item']}` is not in the dataset.",
                     hint="Give the dataset that the sheet was written from.",
                 )
-            review = _review(row, known[row.cells["item"]], path.stem)
+            review = _review(row, by_id[row.cells["item"]], path.stem)
             if review:
                 reviews.append(review)
     rated = read_ratings(paths, criteria_set(CRITERIA).levels, items={})
@@ -222,9 +222,9 @@ def _accepted(case: Case, review: PairReview) -> Case:
 
 def unreviewed(cases: Iterable[Case]) -> tuple[str, ...]:
     """Cases that were made or taken from conversations, and that nobody accepted."""
-    found: list[str] = []
+    ids: list[str] = []
     for case in cases:
         proposed = SYNTHETIC in case.tags or HARVESTED in case.tags
         if proposed and ACCEPTED not in case.tags:
-            found.append(case.id)
-    return tuple(found)
+            ids.append(case.id)
+    return tuple(ids)

@@ -84,13 +84,13 @@ def choose_on_topic(
     """Up to `size` cases that have a word of the topic in the question, a tag or the name of the
     document that answers it; drawn at random. Raises BadRequest where there is none."""
     wanted = set(analyse(topic))
-    found = [case for case in cases if wanted & _terms(case)]
-    if not found:
+    matching = [case for case in cases if wanted & _terms(case)]
+    if not matching:
         raise BadRequest(
             f"None of {len(cases)} questions is about `{topic}`.",
             hint="A topic is found by its words: name it as people or the documents do.",
         )
-    drawn = sorted(found, key=lambda case: sha256(f"{seed}/{case.id}".encode()).digest())
+    drawn = sorted(matching, key=lambda case: sha256(f"{seed}/{case.id}".encode()).digest())
     return tuple(drawn[:size])
 
 
@@ -140,7 +140,7 @@ def round_report(
     by_criterion: dict[str, dict[str, list[Rating]]] = {name: {} for name in criteria.criteria}
     for rating in read.ratings:
         by_criterion[rating.criterion].setdefault(rating.item, []).append(rating)
-    shares = [_share(name, given, bar) for name, given in by_criterion.items()]
+    shares = [_share(name, ratings_by_item, bar) for name, ratings_by_item in by_criterion.items()]
     return RoundReport(
         topic=topic,
         answers=len(tasks),
@@ -153,12 +153,12 @@ def round_report(
     )
 
 
-def _share(criterion: str, given: Mapping[str, Sequence[Rating]], bar: float) -> CriterionShare:
+def _share(criterion: str, by_item: Mapping[str, Sequence[Rating]], bar: float) -> CriterionShare:
     reached = 0
-    for ratings in given.values():
+    for ratings in by_item.values():
         reached += fmean(rating.value for rating in ratings) >= bar
-    low, high = wilson_interval(reached, len(given))
-    return CriterionShare(criterion, reached, len(given), low, high)
+    low, high = wilson_interval(reached, len(by_item))
+    return CriterionShare(criterion, reached, len(by_item), low, high)
 
 
 def wilson_interval(hits: int, size: int, level: float = 0.95) -> tuple[float, float]:
@@ -178,17 +178,17 @@ def _concerns(
     by_criterion: Mapping[str, Mapping[str, Sequence[Rating]]],
     notes: Mapping[tuple[str, str], str],
 ) -> list[WorryingAnswer]:
-    found: list[WorryingAnswer] = []
+    answers: list[WorryingAnswer] = []
     for task in tasks:
         worrying: dict[str, dict[str, float]] = {}
-        for criterion, given in by_criterion.items():
-            own = {rating.rater: rating.value for rating in given.get(task.item, ())}
+        for criterion, by_item in by_criterion.items():
+            own = {rating.rater: rating.value for rating in by_item.get(task.item, ())}
             if own and _is_worrying(list(own.values())):
                 worrying[criterion] = own
         if worrying:
-            said = [text for (item, _), text in notes.items() if item == task.item]
-            found.append(WorryingAnswer(task, worrying, tuple(said)))
-    return found
+            comments = [text for (item, _), text in notes.items() if item == task.item]
+            answers.append(WorryingAnswer(task, worrying, tuple(comments)))
+    return answers
 
 
 def _is_worrying(values: Sequence[float]) -> bool:
@@ -232,8 +232,8 @@ def _share_table(report: RoundReport) -> str:
 def _concern_text(one: WorryingAnswer) -> str:
     lines = [f"### {one.task.case}", "", f"Question: {plain(one.task.question)}", ""]
     lines += [f"Answer: {plain(one.task.answer)}", ""]
-    for criterion, given in one.ratings.items():
-        said = ", ".join(f"{rater} {value:g}" for rater, value in given.items())
-        lines.append(f"* {criterion}: {said}")
+    for criterion, by_rater in one.ratings.items():
+        grades = ", ".join(f"{rater} {value:g}" for rater, value in by_rater.items())
+        lines.append(f"* {criterion}: {grades}")
     lines += [f"* said: {plain(text)}" for text in one.notes]
     return "\n".join(lines)

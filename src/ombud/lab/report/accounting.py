@@ -128,11 +128,11 @@ def _price(traces: Sequence[Trace]) -> str:
     prices = [trace.price for trace in traces if trace.price is not None]
     if not prices:
         return "price not known"
-    said = f"{sum(prices):.4f} US dollars"
+    total = f"{sum(prices):.4f} US dollars"
     unknown = sum(trace.price is None and bool(trace.model) for trace in traces)
     if unknown:
-        said += f" and what {unknown} of {len(traces)} answers cost, whose price is not known"
-    return said
+        total += f" and what {unknown} of {len(traces)} answers cost, whose price is not known"
+    return total
 
 
 def _failed_line(observations: Sequence[Observation]) -> str:

@@ -45,30 +45,30 @@ class ClaimOutcome:
         contrast = self.contrast
         if contrast is None:
             return "not run here"
-        found = contrast.comparison
-        if found.difference is None:
+        comparison = contrast.comparison
+        if comparison.difference is None:
             return "cannot be told: no case has a value"
         if self.claim.margin:
             return self._within_margin(contrast)
         if contrast.adjusted is None or contrast.adjusted > LEVEL:
-            least = f": nothing under {found.detectable:.2f}" if found.detectable else ""
-            return f"cannot be told with {found.pairs} cases{least}"
+            least = f": nothing under {comparison.detectable:.2f}" if comparison.detectable else ""
+            return f"cannot be told with {comparison.pairs} cases{least}"
         sign = -1 if self.claim.is_less else direction(self.claim.metric) or 1
-        return "holds" if found.difference * sign > 0 else "does not hold: the opposite does"
+        return "holds" if comparison.difference * sign > 0 else "does not hold: the opposite does"
 
     def as_text(self) -> str:
         """The claim, the verdict, and the figures that it follows from."""
         claim = self.claim
-        told = f"{claim.said} {self.verdict[0].upper()}{self.verdict[1:]}."
+        sentence = f"{claim.said} {self.verdict[0].upper()}{self.verdict[1:]}."
         if claim.stated:
-            told += f" Stated: {claim.stated}."
+            sentence += f" Stated: {claim.stated}."
         if self.contrast is None or self.contrast.comparison.difference is None:
-            return told
-        found = self.contrast.comparison
-        span = interval(found.low, found.high, sign=True)
+            return sentence
+        comparison = self.contrast.comparison
+        span = interval(comparison.low, comparison.high, sign=True)
         p = "" if claim.margin else f", p {p_value(self.contrast.adjusted)} (Holm)"
-        difference = f"{claim.metric} {figure(found.difference, sign=True)} ({span})"
-        return f"{told} {difference}{p}, {found.pairs} pairs"
+        difference = f"{claim.metric} {figure(comparison.difference, sign=True)} ({span})"
+        return f"{sentence} {difference}{p}, {comparison.pairs} pairs"
 
     def _within_margin(self, contrast: Contrast) -> str:
         holds = contrast.loses_no_more(self.claim.margin)

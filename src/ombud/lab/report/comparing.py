@@ -84,16 +84,16 @@ class RecordedRun:
     def where_found(self) -> "RecordedRun":
         """The cases whose evidence came back from the search, so that answers are not blamed for
         what it missed."""
-        kept = []
+        retrieved = []
         for seen in self.observations:
             if seen.case.evidence and found_evidence(seen):
-                kept.append(seen)
-        ids = {seen.case.id for seen in kept}
+                retrieved.append(seen)
+        ids = {seen.case.id for seen in retrieved}
         scores = []
         for score in self.scores:
             if score.case_id in ids and is_answer_metric(score.metric):
                 scores.append(score)
-        return replace(self, observations=tuple(kept), scores=tuple(scores))
+        return replace(self, observations=tuple(retrieved), scores=tuple(scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,30 +144,30 @@ class Contrast:
     @property
     def verdict(self) -> str:
         """better, worse, higher, lower, within noise, the same or not compared."""
-        found = self.comparison
-        if found.difference is None or self.adjusted is None or not find_measure(self.metric):
+        comparison = self.comparison
+        if comparison.difference is None or self.adjusted is None or not find_measure(self.metric):
             return "not compared"
-        if found.difference == 0 == found.low == found.high:
+        if comparison.difference == 0 == comparison.low == comparison.high:
             return "the same"
-        if self.adjusted > LEVEL or found.difference == 0:
+        if self.adjusted > LEVEL or comparison.difference == 0:
             return "within noise"
         if self.better is None:
-            return "higher" if found.difference > 0 else "lower"
+            return "higher" if comparison.difference > 0 else "lower"
         return "better" if self.better else "worse"
 
     def loses_no_more(self, margin: float) -> bool | None:
         """Return whether the second loses no more than this against the first, by the interval: a
         test cannot show that two are alike. None where that cannot be told."""
-        found = self.comparison
-        if found.low is None or found.high is None or found.pairs < LEAST_PAIRS:
+        comparison = self.comparison
+        if comparison.low is None or comparison.high is None or comparison.pairs < LEAST_PAIRS:
             return None
         sign = direction(self.metric) or 1
-        worst, best = sorted((found.low * sign, found.high * sign))
+        worst, best = sorted((comparison.low * sign, comparison.high * sign))
         if worst == best:  # equal pairs: a bootstrap of them has no width, whatever their number
             span = span_of(self.metric)
             if span is None:
                 return None
-            worst -= span * most_that_differ(found.clusters)
+            worst -= span * most_that_differ(comparison.clusters)
         if worst >= -margin:
             return True
         return False if best < -margin else None
@@ -220,7 +220,7 @@ def read_run(store: Store, named: str) -> RecordedRun:
         observations=tuple(observations),
         scores=tuple(read_scores(store, run.id)),
         versions={
-            metric: frozenset(given) for metric, given in score_versions(store, run.id).items()
+            metric: frozenset(pairs) for metric, pairs in score_versions(store, run.id).items()
         },
         alignments=tuple(list_alignments(store)),
         judging=judge_costs(store, run.id),
@@ -297,8 +297,8 @@ def _value(scores: Mapping[str, Score], case: Case) -> float | None:
 
 def shared_cases(first: RecordedRun, second: RecordedRun) -> tuple[Case, ...]:
     """Cases that both runs asked in the same words; raises LabError when there are none."""
-    known = {case.id: case for case in second.cases}
-    cases = tuple(case for case in first.cases if case == known.get(case.id))
+    by_id = {case.id: case for case in second.cases}
+    cases = tuple(case for case in first.cases if case == by_id.get(case.id))
     if not cases:
         raise LabError(
             f"`{first.run.name}` and `{second.run.name}` have no case in common.",
@@ -426,11 +426,13 @@ def _corrected(rows: Iterable[Contrast], primary: str) -> tuple[Contrast, ...]:
 def _detectable(row: Contrast, comparisons: int) -> Comparison:
     """Compute the smallest difference that the cases can show when so many rows are corrected
     together."""
-    found = row.comparison
-    if found.error is None:
-        return found
-    least = smallest_difference(found.error, found.clusters, comparisons=max(1, comparisons))
-    return replace(found, detectable=least)
+    comparison = row.comparison
+    if comparison.error is None:
+        return comparison
+    least = smallest_difference(
+        comparison.error, comparison.clusters, comparisons=max(1, comparisons)
+    )
+    return replace(comparison, detectable=least)
 
 
 def _holm(rows: Sequence[Contrast], family_of: Callable[[Contrast], Hashable]) -> dict[int, float]:

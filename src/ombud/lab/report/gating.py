@@ -141,8 +141,10 @@ def find_deviations(runs: Sequence[RecordedRun], limits: FallLimits) -> Verdict:
     falls = list(verdict.falls)
     for row in find_drifts(runs, verdict.checked):
         if row.metric not in fallen and row.moved(row.adjusted, DETECTION_LEVEL) is False:
-            found = _fall(row, changes(runs[0], runs[-1], row.metric))
-            falls.append(replace(found, said=f"Slow drift over {len(runs)} runs: {found.said}"))
+            deviation = _fall(row, changes(runs[0], runs[-1], row.metric))
+            falls.append(
+                replace(deviation, said=f"Slow drift over {len(runs)} runs: {deviation.said}")
+            )
     return replace(verdict, falls=tuple(falls))
 
 
@@ -150,37 +152,38 @@ def below_bar(runs: Sequence[RecordedRun], bar: float = BAR) -> dict[str, str]:
     """Judged metric -> why its judge may not gate; without those that may."""
     if not bar:
         return {}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for recorded in runs:
-        for metric, given in recorded.versions.items():
-            for judge, version in sorted(given):
+        for metric, judges in recorded.versions.items():
+            for judge, version in sorted(judges):
                 why = _why_not(recorded, metric, judge, version, bar) if judge else ""
                 if why:
-                    found[metric] = why
-    return found
+                    reasons[metric] = why
+    return reasons
 
 
 def _why_not(recorded: RecordedRun, metric: str, judge: str, version: int, bar: float) -> str:
-    for kept in recorded.alignments:
-        if (kept.metric, kept.judge, kept.version) != (metric, judge, version):
+    for alignment in recorded.alignments:
+        if (alignment.metric, alignment.judge, alignment.version) != (metric, judge, version):
             continue
-        if kept.items < LEAST_ITEMS:
+        if alignment.items < LEAST_ITEMS:
             return (
-                f"{judge} was held against people on {kept.items} answers, {LEAST_ITEMS} are needed"
+                f"{judge} was compared with people on {alignment.items} answers, "
+                f"{LEAST_ITEMS} are needed"
             )
-        if kept.spearman is None or kept.spearman < bar:
-            reached = "nothing" if kept.spearman is None else f"{kept.spearman:.2f}"
+        if alignment.spearman is None or alignment.spearman < bar:
+            reached = "nothing" if alignment.spearman is None else f"{alignment.spearman:.2f}"
             return f"{judge} reaches {reached} with people, the bar is {bar:.2f}"
         return ""
     return f"nobody has held {judge} against people"
 
 
 def _check_reviewed(cases: Sequence[Case]) -> None:
-    found = unreviewed(cases)
-    if found:
+    ids = unreviewed(cases)
+    if ids:
         raise LabError(
-            f"{len(found)} of {len(cases)} cases are synthetic or harvested and nobody has "
-            f"accepted them, such as {found[0]}.",
+            f"{len(ids)} of {len(cases)} cases are synthetic or harvested and nobody has "
+            f"accepted them, such as {ids[0]}.",
             hint="`ombud lab review DATASET` has people accept them; --unreviewed takes them as "
             "they are.",
         )
@@ -211,8 +214,8 @@ def _beyond_limits(
         most = most_by_metric.get(row.metric)
         loss = -(row.comparison.difference or 0.0) * direction(row.metric)
         if row.group == "overall" and most is not None and loss > most:
-            found = _fall(row, changes(baseline, candidate, row.metric))
-            falls.append(replace(found, said=f"{found.said} Its threshold is {most:g}."))
+            fall = _fall(row, changes(baseline, candidate, row.metric))
+            falls.append(replace(fall, said=f"{fall.said} Its threshold is {most:g}."))
     return falls
 
 
@@ -224,8 +227,8 @@ def _wrong_figures(
     wrong = [one for one in changes(baseline, candidate, FIGURES) if (one.difference or 0.0) < 0]
     if len(wrong) <= most:
         return []
-    said = f"{len(wrong)} answers state fewer of the right figures than in the baseline"
-    return [Fall(f"{said}; the threshold is {most}.", worst=tuple(wrong[:SHOWN]))]
+    summary = f"{len(wrong)} answers state fewer of the right figures than in the baseline"
+    return [Fall(f"{summary}; the threshold is {most}.", worst=tuple(wrong[:SHOWN]))]
 
 
 def as_junit(verdict: Verdict, name: str) -> str:
@@ -322,9 +325,9 @@ def _new_failures(
     baseline: RecordedRun, candidate: RecordedRun, cases: Sequence[Case]
 ) -> list[Fall]:
     """A case that the target failed has no value, so that no mean shows it."""
-    asked = {case.id for case in cases}
-    before = _errors(baseline, asked)
-    after = _errors(candidate, asked)
+    ids = {case.id for case in cases}
+    before = _errors(baseline, ids)
+    after = _errors(candidate, ids)
     new = [case for case in after if case not in before]
     mended = before.keys() - after.keys()
     if not new or mcnemar(len(mended), len(new)) > LEVEL:
@@ -333,11 +336,11 @@ def _new_failures(
     return [Fall(f"The target failed {len(new)} cases that it answered before, {example}")]
 
 
-def _errors(recorded: RecordedRun, asked: set[str]) -> dict[str, str]:
+def _errors(recorded: RecordedRun, ids: set[str]) -> dict[str, str]:
     """Case id -> why the target failed it; of those that were asked in both runs."""
     errors = {}
     for seen in recorded.observations:
-        if seen.error and seen.case.id in asked:
+        if seen.error and seen.case.id in ids:
             errors[seen.case.id] = seen.error
     return errors
 

@@ -281,5 +281,5 @@ def _printable(words: str) -> str:
 
 
 def _short(words: str) -> str:
-    shown = _printable(words)
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    printable = _printable(words)
+    return printable if len(printable) <= LONGEST else f"{printable[: LONGEST - 1]}…"

@@ -98,14 +98,19 @@ class MetricContrast:
     @property
     def why(self) -> str:
         """Why an interval that leaves out 0 is called noise all the same; else empty."""
-        found = self.contrast.comparison
-        if self.verdict != "within noise" or found.low is None or found.high is None:
+        comparison = self.contrast.comparison
+        if self.verdict != "within noise" or comparison.low is None or comparison.high is None:
             return ""
-        if found.low <= 0 <= found.high or found.p is None or self.contrast.adjusted is None:
+        if (
+            comparison.low <= 0 <= comparison.high
+            or comparison.p is None
+            or self.contrast.adjusted is None
+        ):
             return ""
         return (
             f"its interval leaves out 0, but of {self.together} compared at once one does by "
-            f"chance now and then: p {found.p:.3f} alone, {self.contrast.adjusted:.3f} among them"
+            f"chance now and then: p {comparison.p:.3f} alone, "
+            f"{self.contrast.adjusted:.3f} among them"
         )
 
 
@@ -235,9 +240,9 @@ def _side(place: int, recorded: RecordedRun, grouped: set[str], shared: Set[Case
     """grouped: metrics whose types, countries and tags are shown too. shared: cases that all runs
     asked, over which figures stand beside each other; where there are none, each has its own."""
     counted = _restricted(recorded, shared) if shared else recorded
-    shown = tuple(score for score in counted.scores if score.metric in grouped)
+    scores = tuple(score for score in counted.scores if score.metric in grouped)
     overall = counted.summary(by=("overall",))
-    by_group = replace(counted, scores=shown).summary(by=REPORT_GROUPS)
+    by_group = replace(counted, scores=scores).summary(by=REPORT_GROUPS)
     lines: dict[tuple[str, Group, str], MetricSummary] = {}
     for line in (*overall, *by_group):
         lines[line.metric, line.group, line.name] = line

@@ -188,9 +188,11 @@ def _differences(first: RecordedRun, runs: Sequence[RecordedRun], metric: str) -
         if run is first or metric not in run.metrics or metric not in first.metrics:
             continue
         for contrast in compare_runs(first, run, by=["overall"], metrics=[metric]):
-            found = contrast.comparison
-            if found.difference is not None:
-                row = Interval(run.run.name, "", found.difference, found.low, found.high)
+            comparison = contrast.comparison
+            if comparison.difference is not None:
+                row = Interval(
+                    run.run.name, "", comparison.difference, comparison.low, comparison.high
+                )
                 rows.append(row)
     if not rows:
         return Plot()

@@ -89,25 +89,29 @@ def contrast_table(
 ) -> str:
     """Differences with their tests; label: head of the rows' labels. first, second: heads of the
     two means, which are left out without them, as is what the pairs can show at the least."""
-    shown: list[tuple[str, ...]] = []
+    cells: list[tuple[str, ...]] = []
     for row in rows:
-        contrast, found = row.contrast, row.contrast.comparison
+        contrast, comparison = row.contrast, row.contrast.comparison
         unit = unit_of(contrast.metric)
-        low, high = (difference_words(end, contrast.metric) for end in (found.low, found.high))
-        shown.append(
+        low, high = (
+            difference_words(end, contrast.metric) for end in (comparison.low, comparison.high)
+        )
+        cells.append(
             (
                 row.label,
                 contrast.metric,
                 f"{contrast.group} {contrast.name}".strip() if contrast.name else "",
                 format_figure(contrast.first, unit) if first else "",
                 format_figure(contrast.second, unit) if first else "",
-                difference_words(found.difference, contrast.metric),
-                "" if found.low is None else f"{low} to {high}",
+                difference_words(comparison.difference, contrast.metric),
+                "" if comparison.low is None else f"{low} to {high}",
                 "" if contrast.adjusted is None else p_value(contrast.adjusted),
                 contrast.verdict + (f"; {row.note}" if row.note else ""),
-                str(found.pairs),
-                difference_words(found.detectable, contrast.metric).strip("+") if first else "",
+                str(comparison.pairs),
+                difference_words(comparison.detectable, contrast.metric).strip("+")
+                if first
+                else "",
             )
         )
     columns = ("difference", "95 % interval", "p (Holm)", "verdict", "pairs", "detectable")
-    return markdown_table((label, "metric", "of", first, second, *columns), shown, left=3)
+    return markdown_table((label, "metric", "of", first, second, *columns), cells, left=3)

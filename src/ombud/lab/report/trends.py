@@ -88,14 +88,14 @@ def _drift(runs: Sequence[RecordedRun], metric: str) -> Contrast:
     for case in cases:
         changes.append(_weighted([values.get(case.id) for values in by_run], weights))
     flat: list[float | None] = [0.0] * len(cases)
-    found = compare(flat, changes, list(map(cluster_of, cases)))
+    comparison = compare(flat, changes, list(map(cluster_of, cases)))
     return Contrast(
         metric=metric,
         group="overall",
         name="",
         first=runs[0].overall(metric).mean.value,
         second=runs[-1].overall(metric).mean.value,
-        comparison=found,
+        comparison=comparison,
         lost=0,
         won=0,
     )
@@ -142,8 +142,8 @@ def draw_over_time(
             mean = recorded.overall(metric).mean
             if mean.value is not None:
                 rows.append((float(number), mean.value, mean.low, mean.high))
-                told = f"{recorded.run.name} {number}: {figure_of(mean.value, metric)}"
-                lines.append(f"{told}, {interval_of(mean, metric)}")
+                line = f"{recorded.run.name} {number}: {figure_of(mean.value, metric)}"
+                lines.append(f"{line}, {interval_of(mean, metric)}")
         series.append(Series(title_of(metric), rows))
     marks = [
         (float(number), "baseline")

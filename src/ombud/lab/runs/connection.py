@@ -179,11 +179,11 @@ def refusal_of(response: httpx.Response, hint: str = "") -> LabError:
         why = f"it has moved to {response.headers.get('location', 'nowhere')}"
     # Half characters cannot be stored, and what is refused is stored with its case.
     why = str(why)[:300].encode(errors="replace").decode()
-    is_known = response.headers.get("content-type", "").startswith(PROBLEM)
+    is_problem = response.headers.get("content-type", "").startswith(PROBLEM)
     is_broken = response.status_code != httpx.codes.NOT_IMPLEMENTED and response.is_server_error
     return LabError(
         f"The target answered {response.status_code}: {why}",
-        hint="" if is_known or is_broken else hint,
+        hint="" if is_problem or is_broken else hint,
     )
 
 

@@ -53,10 +53,10 @@ class RemoteTarget:
         self, question: Question, plan: Mapping[str, Any]
     ) -> tuple[tuple[Hit, ...], Trace]:
         body = _asked(question) | {"query": question.text, "plan": dict(plan)}
-        found = await self._connection.send("POST", "/api/v1/search", body)
-        if not isinstance(found, dict) or not isinstance(found.get("hits"), list):
+        reply = await self._connection.send("POST", "/api/v1/search", body)
+        if not isinstance(reply, dict) or not isinstance(reply.get("hits"), list):
             raise _nonsense("no list of hits")
-        return tuple(map(_hit, found["hits"])), _read(Trace, found.get("trace", {}))
+        return tuple(map(_hit, reply["hits"])), _read(Trace, reply.get("trace", {}))
 
     def describe(self) -> dict[str, Any]:
         described = self._connection.get("/api/v1/describe")

@@ -99,8 +99,8 @@ async def run_cases(
     whose answer is stored are not asked again, failed ones are. Raises Unreachable (what is done
     stays) when the target is down, LabError when it fails every case, Busy when another process
     makes this run."""
-    computed, given = split_judged(options.metrics)
-    _check_work(cases, given, judge_of, asker)
+    computed, judged = split_judged(options.metrics)
+    _check_work(cases, judged, judge_of, asker)
     if isinstance(target, SystemTarget):
         target.check_plan(options.plan)
     described = await asyncio.to_thread(target.describe)
@@ -136,7 +136,7 @@ async def run_cases(
 
 
 def _check_work(
-    cases: Sequence[Case], given: Sequence[Metric], judge_of: JudgeOf | None, asker: Judge | None
+    cases: Sequence[Case], judged: Sequence[Metric], judge_of: JudgeOf | None, asker: Judge | None
 ) -> None:
     """Raise LabError or SetupError where a run cannot be made: before anything is asked."""
     if not cases:
@@ -145,8 +145,8 @@ def _check_work(
             hint="Choose another split or a larger sample.",
         )
     check_lab_libraries()
-    if given and judge_of is None:
-        raise no_judge(given)
+    if judged and judge_of is None:
+        raise no_judge(judged)
     if asker is None and any(case.goal for case in cases):
         raise LabError(
             "Some cases have a goal: a chat model plays their asker, and there is none here.",
@@ -195,11 +195,11 @@ async def judge_metrics(
 ) -> int:
     """Have the judged ones of these metrics given to stored observations; returns how many cases
     were graded. What this judge has said already is not asked again."""
-    computed, given = split_judged(metrics)
+    computed, judged = split_judged(metrics)
     return await judge_run(
         store,
         run,
-        {metric: measure_of(metric.name) for metric in given},
+        {metric: measure_of(metric.name) for metric in judged},
         judge,
         concurrency=concurrency,
         first=len(computed),
@@ -207,8 +207,8 @@ async def judge_metrics(
     )
 
 
-def no_judge(given: Sequence[Metric]) -> LabError:
-    named = ", ".join(map(str, given[:3]))
+def no_judge(judged: Sequence[Metric]) -> LabError:
+    named = ", ".join(map(str, judged[:3]))
     return LabError(
         f"{named}: a judge gives that, and no chat model is set up for it.",
         hint="Set models.roles.judge, or models.chat, in ombud.toml.",

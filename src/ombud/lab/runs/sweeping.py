@@ -127,8 +127,8 @@ def _axis(axis: str) -> tuple[str, str]:
     """Key and the text of its values."""
     key, _, text = axis.partition("=")
     section, _, field = key.partition(".")
-    is_known = section in {"plan", "index"} or key in MODELS
-    if not is_known or not field or not text.strip():
+    is_setting = section in {"plan", "index"} or key in MODELS
+    if not is_setting or not field or not text.strip():
         raise LabError(
             f"`{axis}` is not an axis.",
             hint="Such as plan.k=3,5,7,10 or index.chunk_tokens=128,256; models.chat and "
@@ -223,12 +223,12 @@ def _check_index(changed: Mapping[str, Any]) -> None:
 def _values(key: str, text: str) -> list[Any]:
     if text.lstrip().startswith("["):
         try:
-            found = json.loads(text)
+            parsed = json.loads(text)
         except (ValueError, RecursionError) as wrong:
             raise LabError(
                 f"`{key}`: not a JSON list: {wrong}.", hint="Or write the values with commas."
             ) from wrong
-        return list(found)
+        return list(parsed)
     values: list[Any] = []
     for piece in text.split(","):
         span = _RANGE.fullmatch(piece.strip())

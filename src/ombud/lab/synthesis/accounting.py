@@ -137,8 +137,8 @@ class FileReplies:
     def keep(self, key: str, reply: StoredReply) -> None:
         self._kept[key] = reply
         self.tokens += reply.tokens_in + reply.tokens_out
-        known = self.price is not None and reply.price is not None
-        self.price = (self.price or 0.0) + (reply.price or 0.0) if known else None
+        has_price = self.price is not None and reply.price is not None
+        self.price = (self.price or 0.0) + (reply.price or 0.0) if has_price else None
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write("\n" + json.dumps({"key": key, **reply._asdict()}))

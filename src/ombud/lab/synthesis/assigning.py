@@ -91,13 +91,14 @@ class Assignment(NamedTuple):
 
 def chosen_types(names: Sequence[str]) -> tuple[CaseType, ...]:
     """All for none. Raises UnknownName."""
-    known: tuple[CaseType, ...] = get_args(CaseType)
+    all_types: tuple[CaseType, ...] = get_args(CaseType)
     for name in names:
-        if name not in known:
+        if name not in all_types:
             raise UnknownName(
-                f"No type of question is called `{name}`.", hint=f"There are: {', '.join(known)}."
+                f"No type of question is called `{name}`.",
+                hint=f"There are: {', '.join(all_types)}.",
             )
-    return tuple(name for name in known if not names or name in names)
+    return tuple(name for name in all_types if not names or name in names)
 
 
 class Assigner:
@@ -120,10 +121,10 @@ class Assigner:
         if name in THEMED:
             theme = next(self._themes[name])
         else:
-            found = self._passages(name)
-            if found is None:
+            drawn = self._passages(name)
+            if drawn is None:
                 return None
-            stratum, passages = found
+            stratum, passages = drawn
         self._number += 1
         return Assignment(
             number=self._number,

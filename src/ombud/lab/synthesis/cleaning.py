@@ -34,10 +34,10 @@ _TOKEN = re.compile(r"[^\W_]+")
 
 def copied_share(question: str, text: str) -> float:
     """Share of the question's tokens that lie in runs of `COPIED_RUN_TOKENS` of the text."""
-    asked = _tokens(question)
+    tokens = _tokens(question)
     runs_of_text = set(_token_runs(_tokens(text)))
-    inside = [False] * len(asked)
-    for start, run in enumerate(_token_runs(asked)):
+    inside = [False] * len(tokens)
+    for start, run in enumerate(_token_runs(tokens)):
         if run in runs_of_text:
             inside[start : start + COPIED_RUN_TOKENS] = [True] * COPIED_RUN_TOKENS
     return sum(inside) / len(inside) if inside else 0.0
@@ -74,14 +74,14 @@ class Cleaner:
             return COPIED
         if self._embed and source and relevant:
             # One call for both texts: an embedder may be behind a network.
-            asked, passage = _unit_vectors(self._embed, [question, _indexed_text(source)])
+            vector, passage = _unit_vectors(self._embed, [question, _indexed_text(source)])
             if any(
-                float(asked @ other) >= MIN_DUPLICATE_COSINE for other in self._accepted_vectors
+                float(vector @ other) >= MIN_DUPLICATE_COSINE for other in self._accepted_vectors
             ):
                 return EMBEDDED
-            if not self._is_relevant(asked, passage, source.id):
+            if not self._is_relevant(vector, passage, source.id):
                 return UNRELATED
-            self._accepted_vectors.append(asked)
+            self._accepted_vectors.append(vector)
         self._accepted.append(words)
         return ""
 

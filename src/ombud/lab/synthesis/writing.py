@@ -183,7 +183,7 @@ class CaseWriter:
         assignment, written = proposal.assignment, proposal.written
         answer = written.answer if assignment.kind.expect == "answer" else ""
         try:
-            found = await self._critic.ask(
+            verdict = await self._critic.ask(
                 "fitting",
                 Criticism,
                 wanted=self._kind(assignment),
@@ -194,11 +194,11 @@ class CaseWriter:
         except NoVerdictError:
             return proposal.drop(NO_REPLY)
         expected = assignment.kind.expect
-        if expected == "answer" and not (found.answered and found.supported):
+        if expected == "answer" and not (verdict.answered and verdict.supported):
             return proposal.drop(NOT_SAID)
-        if expected == "deny" and found.answered:
+        if expected == "deny" and verdict.answered:
             return proposal.drop(SAID_AFTER_ALL)
-        return proposal if found.fits else proposal.drop(ANOTHER_KIND)
+        return proposal if verdict.fits else proposal.drop(ANOTHER_KIND)
 
     async def _evidence(self, proposal: _Proposal) -> Sequence[Chunk]:
         """The passages that it was written from, and for what nothing may answer what the assistant
@@ -206,9 +206,9 @@ class CaseWriter:
         own = proposal.assignment.passages
         if proposal.assignment.kind.expect != "deny" or not self._search:
             return own
-        found = await self._search(proposal.written.question, proposal.assignment.asker)
-        known = {chunk.id for chunk in own}
-        return [*own, *(chunk for chunk in found if chunk.id not in known)]
+        hits = await self._search(proposal.written.question, proposal.assignment.asker)
+        own_ids = {chunk.id for chunk in own}
+        return [*own, *(chunk for chunk in hits if chunk.id not in own_ids)]
 
     def _clean(self, proposal: _Proposal) -> str:
         """The check of the cleaner that it falls to; empty where it is kept."""
@@ -260,12 +260,12 @@ def _place(quote: str, passages: Sequence[Chunk]) -> int | None:
 
 
 def _shown(passages: Sequence[Chunk]) -> str:
-    shown: list[str] = []
+    blocks: list[str] = []
     for chunk in passages:
         trail = " > ".join((chunk.title, *chunk.trail))
         text = "\n".join(filter(None, (trail, chunk.header, chunk.text)))
-        shown.append(f"<passage>\n{_CLOSING.sub('', text)}\n</passage>")
-    return "\n".join(shown)
+        blocks.append(f"<passage>\n{_CLOSING.sub('', text)}\n</passage>")
+    return "\n".join(blocks)
 
 
 def _case(assignment: Assignment, written: WrittenCase) -> Case:

@@ -59,20 +59,20 @@ class Proposer:
                 return
             places[key] = choices.index(value)
             cell[key] = value
-        asked = self._placed(places)
-        self._tell(asked, values)
+        trial = self._placed(places)
+        self._tell(trial, values)
         self._told[cell_label(cell)] = values
 
     def propose(self) -> Cell | None:
         """Settings that were not proposed before; None when all were."""
         for _ in range(REPEATED):
-            asked = self._study.ask(self._distributions)
-            cell = self._cell(asked.params)
+            trial = self._study.ask(self._distributions)
+            cell = self._cell(trial.params)
             key = cell_label(cell)
             if key not in self._told:
-                self._asked = (asked, key)
+                self._asked = (trial, key)
                 return cell
-            self._tell(asked, self._told[key])
+            self._tell(trial, self._told[key])
         return self._propose_any()
 
     def tell(self, values: Sequence[float | None]) -> None:
@@ -80,9 +80,9 @@ class Proposer:
         failure."""
         if self._asked is None:
             raise AssertionError("nothing was proposed")
-        asked, key = self._asked
+        trial, key = self._asked
         self._told[key] = values
-        self._tell(asked, values)
+        self._tell(trial, values)
 
     def _propose_any(self) -> Cell | None:
         """Draw one of the cells that have not been tried."""
@@ -105,15 +105,15 @@ class Proposer:
 
     def _placed(self, places: Mapping[str, int]) -> "optuna.Trial":
         self._study.enqueue_trial(dict(places))
-        asked: optuna.Trial = self._study.ask(self._distributions)
-        return asked
+        trial: optuna.Trial = self._study.ask(self._distributions)
+        return trial
 
-    def _tell(self, asked: "optuna.Trial", values: Sequence[float | None]) -> None:
+    def _tell(self, trial: "optuna.Trial", values: Sequence[float | None]) -> None:
         valid = [value for value in values if value is not None]
         if len(valid) < len(values):
-            self._study.tell(asked, state=import_optuna().trial.TrialState.FAIL)
+            self._study.tell(trial, state=import_optuna().trial.TrialState.FAIL)
         else:
-            self._study.tell(asked, valid)
+            self._study.tell(trial, valid)
 
     def _cell(self, places: Mapping[str, int]) -> Cell:
         """By place in the axis, for Optuna's choices hold no lists."""

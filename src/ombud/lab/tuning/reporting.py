@@ -102,11 +102,11 @@ def _on_split(tuning: Tuning, split: str) -> Tuning:
 def _looks(tuning: Tuning, chosen: Sequence[Trial]) -> int:
     """Other settings of this study that were asked on the test split before."""
     now = {f"test {trial.label}"[:200] for trial in chosen} | {"test"}
-    shown: set[str] = set()
+    names: set[str] = set()
     for run in list_runs(tuning.store, study=tuning.options.study):
         if run.split == "test" and run.name not in now:
-            shown.add(run.name)
-    return len(shown)
+            names.add(run.name)
+    return len(names)
 
 
 def _corrected(finalists: Sequence[Finalist]) -> tuple[Finalist, ...]:

@@ -125,9 +125,9 @@ async def search_best(
         )
     described = await asyncio.to_thread(tuning.target.describe)
     present = await _try(tuning, PRESENT, cases)
-    known = {**described.get("plan", {}), **tuning.options.plan}
+    present_plan = {**described.get("plan", {}), **tuning.options.plan}
     proposer = Proposer(tuning.axes, signs, seed)
-    proposer.learn(known, present.values)
+    proposer.learn(present_plan, present.values)
     tried = [present]
     for number in range(trials):
         tuning.on_progress("tune", number, trials)

@@ -97,7 +97,7 @@ class GoogleDrive:
     def _list_below(self, folders: list[str], items: dict[str, DriveFile]) -> None:
         """List everything below folders, level by level."""
         while folders:
-            found: list[str] = []
+            subfolders: list[str] = []
             for start in range(0, len(folders), 30):  # a query has its longest length
                 some = folders[start : start + 30]
                 parents = " or ".join(f"'{folder}' in parents" for folder in some)
@@ -110,9 +110,9 @@ class GoogleDrive:
                 for row in self._rows("/files", "files", query):
                     item = read_file(row)
                     if item.kind == FOLDER and item.id not in items:
-                        found.append(item.id)
+                        subfolders.append(item.id)
                     items[item.id] = item
-            folders = found
+            folders = subfolders
 
     def _catch_up(self, token: str, items: dict[str, DriveFile]) -> None:
         """Apply the changes since a token."""

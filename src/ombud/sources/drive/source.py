@@ -105,13 +105,13 @@ class DriveSource:
         drive, roots = self._drive(), dict[str, str]()
         shared = drive.shared_drives() if self._place.drives else {}
         for wanted in self._place.drives:
-            found = [key for key, name in shared.items() if wanted in (key, name)]
-            if len(found) != 1:
+            matching = [key for key, name in shared.items() if wanted in (key, name)]
+            if len(matching) != 1:
                 raise SourceError(
                     f"There is no shared drive `{wanted}`, or not only one, for the account.",
                     hint="Add the account as a member, or name the drive by its id.",
                 )
-            roots[found[0]] = shared[found[0]]
+            roots[matching[0]] = shared[matching[0]]
         for folder in self._place.folders:
             item = drive.find(folder)
             if item is None or item.kind != FOLDER:

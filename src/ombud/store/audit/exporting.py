@@ -42,10 +42,10 @@ def read_of_person(
             "rater": {person, pseudonym, *owners},
             "by": {pseudonym},
         }
-        found = rows_by_column(db, ids)
+        rows = rows_by_column(db, ids)
         named = {person, pseudonym, *selection.conversations, *ids["answer_id"]}
-        named.update(row["id"] for row in found.get("event", ()))
-        return found, audit_records(db, named)
+        named.update(row["id"] for row in rows.get("event", ()))
+        return rows, audit_records(db, named)
 
 
 def rows_by_column(db: Connection, ids: Mapping[str, Collection[str]]) -> Rows:
@@ -55,7 +55,7 @@ def rows_by_column(db: Connection, ids: Mapping[str, Collection[str]]) -> Rows:
         answers.name: "answer_id",
         "account": "account_id",
     }
-    found: Rows = {}
+    by_table: Rows = {}
     for table in metadata.sorted_tables:
         wheres = [table.c[name].in_(ids[name]) for name in ids if name in table.c]
         if table.name in own_keys:
@@ -66,14 +66,14 @@ def rows_by_column(db: Connection, ids: Mapping[str, Collection[str]]) -> Rows:
         for row in db.execute(select(table).where(or_(*wheres))).mappings():
             rows.append({name: value for name, value in row.items() if name not in SECRET})
         if rows:
-            found[table.name] = rows
-    return found
+            by_table[table.name] = rows
+    return by_table
 
 
 def audit_records(db: Connection, named: Collection[str]) -> list[dict[str, Any]]:
     """Return the records of the chain that name one of these ids, without what they say of
     others."""
-    found: list[dict[str, Any]] = []
+    exported: list[dict[str, Any]] = []
     for number, record, digest in db.execute(select(records).order_by(records.c.number)):
         content = json.loads(record)
         own_rows = {
@@ -83,5 +83,5 @@ def audit_records(db: Connection, named: Collection[str]) -> list[dict[str, Any]
         }
         facts = content.get("facts", {})
         if own_rows or any(value in named for value in map(str, facts.values())):
-            found.append({**content, "number": number, "hash": digest, "rows": own_rows})
-    return found
+            exported.append({**content, "number": number, "hash": digest, "rows": own_rows})
+    return exported

@@ -53,20 +53,20 @@ def list_handoff_times(store: Store, since: str) -> list[HandoffTimes]:
         )
         .order_by(events.c.conversation_id, events.c.place)
     )
-    found: list[HandoffTimes] = []
+    times: list[HandoffTimes] = []
     with store.read() as db:
         current, conversation = None, ""
         for row in db.execute(query):
             event = event_of(row)
             if event.conversation_id != conversation:
-                found += filter(None, [current])
+                times += filter(None, [current])
                 current, conversation = None, event.conversation_id
             if isinstance(event.what, HandedOver):
-                found += filter(None, [current])
+                times += filter(None, [current])
                 current = begin_times(event.what, event.at, row.owner, row.session)
             elif current is not None:
                 current = add_event(current, event)
-    return [*found, *filter(None, [current])]
+    return [*times, *filter(None, [current])]
 
 
 def begin_times(

@@ -160,11 +160,11 @@ def conversations_of(
         query = query.where(named | sessions.c.conversation_id.in_(mentioned))
     with store.read() as db:
         rows = db.execute(query).all()
-    found: list[OwnConversation] = []
+    own: list[OwnConversation] = []
     for row in rows:
         session = Session.model_validate_json(row.session)
-        found.append(OwnConversation(session, row.title, row.pinned))
-    return found
+        own.append(OwnConversation(session, row.title, row.pinned))
+    return own
 
 
 def label_conversation(

@@ -29,9 +29,9 @@ def freeze(
         workspace = lab_workspace()
         cases, _ = chosen_cases(dataset, split, 1.0, 0, tags)
         with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, on_progress=on_progress)
-            work = freeze_cases(cases, asked, plan_values(list(plan)), on_progress)
-            frozen = complete(work, asked)
+            source = target_of(workspace, target, on_progress=on_progress)
+            work = freeze_cases(cases, source, plan_values(list(plan)), on_progress)
+            frozen = complete(work, source)
         write_file(out, frozen_text(frozen))
         passages = sum(len(one.hits) for one in frozen)
         empty = sum(not one.hits for one in frozen)

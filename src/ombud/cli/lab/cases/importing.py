@@ -119,15 +119,15 @@ def _keep(
     say_run(workspace, made.id, as_json)
 
 
-def _write_harvest(found: "Harvest", out: Path, as_json: bool) -> None:
+def _write_harvest(harvest: "Harvest", out: Path, as_json: bool) -> None:
     from ombud.lab import cases_text
 
-    write_file(out, cases_text(found.cases))
+    write_file(out, cases_text(harvest.cases))
     if as_json:
-        counts = {"cases": len(found.cases), "seen": found.seen, "left_out": found.left_out}
+        counts = {"cases": len(harvest.cases), "seen": harvest.seen, "left_out": harvest.left_out}
         print_json({**counts, "file": str(out)})
         return
-    print(f"Wrote {len(found.cases)} questions of {found.seen} answers to {out}.")
-    for why, count in found.left_out.items():
+    print(f"Wrote {len(harvest.cases)} questions of {harvest.seen} answers to {out}.")
+    for why, count in harvest.left_out.items():
         print(f"  left out, {why}: {count}")
     print("Names are blanked by patterns: read each before you pass it on (`lab review`).")

@@ -46,11 +46,11 @@ def synth(
         request = _request(workspace, size, types, personas, seed)
         replies = FileReplies(out.with_name(f"{out.stem}.replies.jsonl"))
         with progress(not as_json) as on_progress:
-            asked = target_of(workspace, target, on_progress=on_progress)
-            passages = list(asked.passages())
-            writer = _case_writer(workspace, chat, asked, passages, replies)
+            source = target_of(workspace, target, on_progress=on_progress)
+            passages = list(source.passages())
+            writer = _case_writer(workspace, chat, source, passages, replies)
             work = writer.write(passages, request, on_progress)
-            made = complete(work, asked)
+            made = complete(work, source)
         write_file(out, cases_text(made.cases))
         if as_json:
             print_json({"cases": len(made.cases), "file": str(out), **asdict(made.account)})
@@ -87,8 +87,8 @@ def _request(
     readers: dict[str, str] = {}
     for name in _names(personas):
         if name not in workspace.personas:
-            known = ", ".join(workspace.personas)
-            raise UnknownName(f"No persona is called `{name}`.", hint=f"Known: {known}.")
+            persona_names = ", ".join(workspace.personas)
+            raise UnknownName(f"No persona is called `{name}`.", hint=f"Known: {persona_names}.")
         readers[name] = workspace.personas[name].audience
     return WritingRequest(size=size, types=_names(types), readers=readers, seed=seed)
 

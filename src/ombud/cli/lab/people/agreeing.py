@@ -32,11 +32,11 @@ def agree(
         from ombud.lab import agreement, read_ratings
 
         read = _only(read_ratings(ratings).checked(), criterion)
-        found = agreement(read.ratings)
+        agreements = agreement(read.ratings)
         if as_json:
-            print_json({"missing": len(read.missing), "criteria": list(map(asdict, found))})
+            print_json({"missing": len(read.missing), "criteria": list(map(asdict, agreements))})
         else:
-            _say_agreement(found, len(read.missing))
+            _say_agreement(agreements, len(read.missing))
 
 
 def align(
@@ -66,13 +66,13 @@ def align(
 
         read = _only(read_ratings(labels).checked(), criterion)
         judged = _judged(read, scores, metric)
-        found = align_ratings(read.ratings, judged, _lengths(read))
+        alignments = align_ratings(read.ratings, judged, _lengths(read))
         if read.origins and metric:
-            _keep_alignments(read, metric, found)
+            _keep_alignments(read, metric, alignments)
         if as_json:
-            print_json({"missing": len(read.missing), "criteria": list(map(asdict, found))})
+            print_json({"missing": len(read.missing), "criteria": list(map(asdict, alignments))})
             return
-        for one in found:
+        for one in alignments:
             _say_alignment(one)
 
 
@@ -84,9 +84,9 @@ def _only(read: "RatingSet", criterion: str) -> "RatingSet":
         return read
     own = tuple(rating for rating in read.ratings if rating.criterion == criterion)
     if not own:
-        known = sorted({rating.criterion for rating in read.ratings})
+        criteria = sorted({rating.criterion for rating in read.ratings})
         raise BadRequest(
-            f"Nobody rated `{criterion}`.", hint=f"There are: {', '.join(filter(None, known))}."
+            f"Nobody rated `{criterion}`.", hint=f"There are: {', '.join(filter(None, criteria))}."
         )
     return read._replace(ratings=own)
 
@@ -98,8 +98,8 @@ def _judged(read: "RatingSet", scores: Path | None, metric: str) -> Scores:
     if (scores is None) == (not metric):
         raise BadRequest("Give --scores or --metric.")
     if scores is not None:
-        given = read_ratings([scores], items={}).checked()
-        return {rating.item: rating.value for rating in given.ratings}
+        judged = read_ratings([scores], items={}).checked()
+        return {rating.item: rating.value for rating in judged.ratings}
     return _scores_of_runs(read, metric) if read.origins else _scores_of_texts(read, metric)
 
 
@@ -113,13 +113,13 @@ def _scores_of_texts(read: "RatingSet", metric: str) -> Scores:
             f"`{metric}` compares no texts.", hint=f"There are: {', '.join(TEXT_METRICS)}."
         )
     compare = TEXT_METRICS[metric]
-    found: dict[str, float | None] = {}
+    by_item: dict[str, float | None] = {}
     for item, cells in read.cells.items():
         if cells.get("answer") and cells.get("reference"):
-            found[item] = compare(cells["answer"], cells["reference"])
-    if not found:
+            by_item[item] = compare(cells["answer"], cells["reference"])
+    if not by_item:
         raise BadRequest("The labels hold no answers.", hint="Give --scores.")
-    return found
+    return by_item
 
 
 def _scores_of_runs(read: "RatingSet", metric: str) -> Scores:
@@ -137,28 +137,30 @@ def _scores_of_runs(read: "RatingSet", metric: str) -> Scores:
                 hint=f"`ombud lab run --rescore {run} --metrics {metric}` adds it.",
             )
         by_run[run] = {case: score.value for case, score in scores.items()}
-    found: dict[str, float | None] = {}
+    by_item: dict[str, float | None] = {}
     for item, (run, case) in read.origins.items():
-        found[item] = by_run[run].get(case)
-    return found
+        by_item[item] = by_run[run].get(case)
+    return by_item
 
 
-def _keep_alignments(read: "RatingSet", metric: str, found: "Sequence[JudgeAlignment]") -> None:
+def _keep_alignments(
+    read: "RatingSet", metric: str, alignments: "Sequence[JudgeAlignment]"
+) -> None:
     """For the gate: how far who gave this metric in these runs agrees with people. Of several
     criteria the one that the metric is named after counts."""
     from ombud.lab import read_run
     from ombud.store import StoredAlignment, save_alignment
 
     own = metric.rpartition(".")[2]
-    named = [one for one in found if one.criterion in (metric, own)]
+    named = [one for one in alignments if one.criterion in (metric, own)]
     store = open_workspace().store
     givers: set[tuple[str, int]] = set()
     for run in {run for run, _ in read.origins.values()}:
         givers |= read_run(store, run).versions.get(metric, frozenset())
-    for one in named or (found if len(found) == 1 else []):
+    for one in named or (alignments if len(alignments) == 1 else []):
         for judge, version in givers:
             if judge:
-                kept = StoredAlignment(
+                stored = StoredAlignment(
                     metric=metric,
                     judge=judge,
                     version=version,
@@ -166,7 +168,7 @@ def _keep_alignments(read: "RatingSet", metric: str, found: "Sequence[JudgeAlign
                     items=one.items,
                     spearman=one.spearman.value,
                 )
-                save_alignment(store, kept)
+                save_alignment(store, stored)
 
 
 def _lengths(read: "RatingSet") -> dict[str, dict[str, float]]:
@@ -180,29 +182,31 @@ def _lengths(read: "RatingSet") -> dict[str, dict[str, float]]:
 # Printing -----------------------------------------------------------------------------------------
 
 
-def _say_agreement(found: "Sequence[Agreement]", missing: int) -> None:
+def _say_agreement(agreements: "Sequence[Agreement]", missing: int) -> None:
     from ombud.cli.printing.terminal import open_page
     from ombud.lab import agreement_table
 
     page = open_page()
-    page.markdown(agreement_table(found))
-    for one in found:
+    page.markdown(agreement_table(agreements))
+    for one in agreements:
         name = one.criterion or "-"
         if one.alone:
             page.line(f"{name}: {one.alone} items have one rating and say nothing.")
         for concern in one.concerns[:SHOWN]:
-            said = ", ".join(f"{rater} {value:g}" for rater, value in concern.ratings.items())
-            page.line(f"{name}: they differ on {concern.item}: {said}")
+            values = ", ".join(f"{rater} {value:g}" for rater, value in concern.ratings.items())
+            page.line(f"{name}: they differ on {concern.item}: {values}")
     if missing:
         page.line(f"{missing} lines have no value.")
 
 
-def _say_alignment(found: "JudgeAlignment") -> None:
+def _say_alignment(alignment: "JudgeAlignment") -> None:
     from ombud.cli.printing.terminal import open_page
     from ombud.lab import alignment_table
 
     page = open_page()
-    page.line(f"{found.criterion or 'All'}: {found.items} items, {found.points} ratings")
-    page.markdown(alignment_table(found))
-    if found.unscored:
-        page.line(f"{found.unscored} items that people rated have no score.")
+    page.line(
+        f"{alignment.criterion or 'All'}: {alignment.items} items, {alignment.points} ratings"
+    )
+    page.markdown(alignment_table(alignment))
+    if alignment.unscored:
+        page.line(f"{alignment.unscored} items that people rated have no score.")

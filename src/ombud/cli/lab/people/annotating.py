@@ -116,15 +116,15 @@ def _merge_sheets(sheets: Sequence[Path], key: Path | None, out: Path, as_json: 
     from ombud.lab import criteria_set, find_key, ratings_text, read_key, read_ratings
 
     criteria, items = read_key(key or find_key(sheets))
-    found = read_ratings(sheets, criteria_set(criteria).levels, items)
-    write_file(out, ratings_text(found))
+    rated = read_ratings(sheets, criteria_set(criteria).levels, items)
+    write_file(out, ratings_text(rated))
     if as_json:
-        faulty = {"missing": cells_json(found.missing), "wrong": cells_json(found.wrong)}
-        print_json({"ratings": len(found.ratings), "file": str(out), **faulty})
+        faulty = {"missing": cells_json(rated.missing), "wrong": cells_json(rated.wrong)}
+        print_json({"ratings": len(rated.ratings), "file": str(out), **faulty})
         return
-    print(f"Wrote {len(found.ratings)} ratings to {out}: `ombud lab agree {out}`.")
-    say_faulty(found.wrong, "wrong")
-    say_faulty(found.missing, "empty")
+    print(f"Wrote {len(rated.ratings)} ratings to {out}: `ombud lab agree {out}`.")
+    say_faulty(rated.wrong, "wrong")
+    say_faulty(rated.missing, "empty")
 
 
 def cells_json(cells: "Sequence[FaultyCell]") -> list[dict[str, str]]:
@@ -166,25 +166,25 @@ def _read_grades(pools: Sequence[Path], dataset: Path | None, out: Path, as_json
         with_grades,
     )
 
-    found = read_grades(pools)
+    grades = read_grades(pools)
     cases = read_cases(dataset) if dataset else ()
     if out.suffix != ".jsonl":
-        lines = qrels_lines(qrels_of_grades(found, cases))
+        lines = qrels_lines(qrels_of_grades(grades, cases))
         write_file(out, "".join(f"{line}\n" for line in lines))
     elif dataset:
-        write_file(out, cases_text(with_grades(cases, found)))
+        write_file(out, cases_text(with_grades(cases, grades)))
     else:
         raise BadRequest("Evidence of which cases?", hint="--cases DATASET, or --out FILE.qrels")
-    counts = Counter(int(rating.value) for rating in found.ratings)
-    graded = len(found.ratings)
+    counts = Counter(int(rating.value) for rating in grades.ratings)
+    graded = len(grades.ratings)
     if as_json:
-        faulty = {"ungraded": cells_json(found.missing), "wrong": cells_json(found.wrong)}
+        faulty = {"ungraded": cells_json(grades.missing), "wrong": cells_json(grades.wrong)}
         print_json({"graded": graded, "by_grade": counts, **faulty, "file": str(out)})
         return
-    told = ", ".join(f"{counts[grade]} of grade {grade}" for grade in (2, 1, 0))
-    print(f"{graded} passages are graded ({told}). Wrote {out}.")
-    say_faulty(found.wrong, "wrong")
-    say_faulty(found.missing, "empty")
+    counted = ", ".join(f"{counts[grade]} of grade {grade}" for grade in (2, 1, 0))
+    print(f"{graded} passages are graded ({counted}). Wrote {out}.")
+    say_faulty(grades.wrong, "wrong")
+    say_faulty(grades.missing, "empty")
 
 
 def _write_lowest(
@@ -216,6 +216,6 @@ def _say_checked_grades(sheets: Sequence[Path], as_json: bool) -> None:
     interval = f"{low:.0%} to {high:.0%} of such low grades"
     print(f"{len(corrected)} of {checked} grades were corrected ({interval}).")
     for one in corrected:
-        said = f": {one['note']}" if one["note"] else ""
+        note = f": {one['note']}" if one["note"] else ""
         place = f"{one['run']} {one['case']}, {one['metric']}"
-        print(f"  {place}: {one['grade']:g} should be {one['value']:g}{said}")
+        print(f"  {place}: {one['grade']:g} should be {one['value']:g}{note}")

@@ -75,8 +75,8 @@ def publishing_round(
                 with with_drafts(workspace, draft, choices, on_progress) as drafted:
                     facts["digest"] = drafted.digest
                     cases = _on_first_day(cases, drafted.drafts)
-                    asked = LocalTarget(drafted.workspace)
-                    run = _answered(workspace, cases, topic, asked, on_progress)
+                    drafted_target = LocalTarget(drafted.workspace)
+                    run = _answered(workspace, cases, topic, drafted_target, on_progress)
             else:
                 run = _answered(workspace, cases, topic, target_of(workspace, target), on_progress)
         _write(workspace, folder, run, names, facts)
@@ -102,8 +102,8 @@ def _drawn(
     if source != LOG:
         return choose_on_topic(select_split(read_cases(Path(source)), "open"), topic, size, seed)
     check_consent(workspace.settings.lab.harvest)
-    found = harvest_questions(workspace.store, seed=seed)
-    return choose_on_topic(found.cases, topic, size, seed)
+    harvest = harvest_questions(workspace.store, seed=seed)
+    return choose_on_topic(harvest.cases, topic, size, seed)
 
 
 def _on_first_day(cases: "Sequence[Case]", drafts: "Sequence[PolicyDraft]") -> "Sequence[Case]":
@@ -149,8 +149,8 @@ def _write(
         write_file(folder / f"annotation.{rater}.csv", sheet)
     write_file(folder / "annotation.guide.md", chosen.guide())
     write_file(folder / KEY, annotation_key(tasks, chosen))
-    kept = {**facts, "run": run, "raters": list(raters)}
-    write_file(folder / FACTS, json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
+    content = {**facts, "run": run, "raters": list(raters)}
+    write_file(folder / FACTS, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 def _tasks(workspace: "Workspace", run: str, seed: int) -> "Sequence[AnnotationTask]":
