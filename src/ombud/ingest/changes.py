@@ -198,7 +198,8 @@ class SourceComparison:
             self.plan.unchanged += 1
 
     def _narrow(self, entries: Sequence[DocumentEntry], audience: Audience) -> None:
-        """Give documents their current readers before anything is read, as reading may fail."""
+        """Restrict documents to their current readers before their content is read, because reading
+        may fail."""
         for entry in entries:
             document = self._stored.documents[entry.id]
             if document.audience != audience:

@@ -303,7 +303,8 @@ def add_look(store: Store, run: Run, case_ids: Sequence[str] = ()) -> int:
 
 
 def count_looks(store: Store) -> dict[str, int]:
-    """Return digest of a dataset's sealed cases -> looks at them so far."""
+    """Count how often the sealed cases of each dataset were looked at, by the digest of the
+    dataset."""
     query = select(looks.c.dataset_digest, func.count()).group_by(looks.c.dataset_digest)
     with store.read() as db:
         return {digest: int(count) for digest, count in db.execute(query)}

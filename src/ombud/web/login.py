@@ -98,7 +98,7 @@ async def back(request: Request, workspace: CurrentWorkspace) -> Response:
 
 @router.post("/logout")
 async def sign_out(request: Request, workspace: CurrentWorkspace) -> Response:
-    """End the login here, then lead to where the provider ends its own session."""
+    """Sign out here, then redirect to the identity provider's own sign-out."""
     address = await sessions.logout_address(
         workspace, request.cookies.get(LOGIN, ""), f"{_address(workspace)}/login"
     )

@@ -283,7 +283,7 @@ def say_run(workspace: "Workspace", run_id: str, as_json: bool) -> None:
 
 
 def short_rankings(recorded: "RecordedRun") -> list[str]:
-    """Metrics that look further down than the target returns."""
+    """List the metrics that look further down than the target returns."""
     from ombud.lab import parse_metric
 
     config = recorded.run.config

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def run_json(recorded: "RecordedRun") -> dict[str, Any]:
-    """A run with its figures, for programs."""
+    """Return a run with its figures, as JSON."""
     from ombud.lab import LOSSES, judging_summary
 
     # Of another system nobody can say where its evidence was lost.
@@ -27,7 +27,7 @@ def run_json(recorded: "RecordedRun") -> dict[str, Any]:
 
 
 def report_json(runs: "Sequence[RecordedRun]") -> dict[str, Any]:
-    """Runs, and each after the first against the first."""
+    """Return the runs and their comparisons with the first, as JSON."""
     from ombud.lab import compare_runs
 
     first, *others = runs

@@ -30,7 +30,7 @@ def say_rubrics(name: str, as_json: bool) -> None:
 
 
 def lab_workspace() -> "Workspace":
-    """The workspace, its own rubrics taken into the table of metrics."""
+    """Open the workspace and register its own rubrics as metrics."""
     from ombud.lab import add_rubrics
 
     workspace = open_workspace()

@@ -52,7 +52,7 @@ class CaseResult:
         return [hit.chunk.text for hit in self.observation.hits or ()]
 
     def score(self, metric: str) -> float:
-        """The value of a metric; the test is skipped, with the reason, where it has none."""
+        """Return the value of a metric; skip the test, with the reason, if there is none."""
         if metric not in self.scores:
             pytest.fail(f"the run has no {metric}; it has {', '.join(self.scores)}")
         score = self.scores[metric]
@@ -95,7 +95,7 @@ def ombud_case(request: pytest.FixtureRequest) -> CaseResult:
 
 @pytest.fixture
 def ombud_gate(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Fails the test where the run fell behind a baseline: ombud_gate("main", metrics="…")."""
+    """Fail the test if the run fell behind a baseline: ombud_gate("main", metrics="…")."""
 
     def gate(baseline: str, *, metrics: str = "", unreviewed: bool = False) -> None:
         from ombud.lab import check_gate, parse_metrics, read_run
@@ -123,7 +123,7 @@ def _setup_of(item: Any) -> LabSetup:
 
 
 def _recorded(request: pytest.FixtureRequest) -> "RecordedRun":
-    """The run of the marker's dataset, made when the first test asks for it."""
+    """Return the run of the marker's dataset, made when the first test asks for it."""
     setup = _setup_of(request.node)
     made = request.config.stash[_RUNS]
     if repr(setup) not in made:

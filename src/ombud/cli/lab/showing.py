@@ -50,8 +50,8 @@ def show(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """A run's figures and its worst cases; with --case one case: queries, rankings, answer, claims,
-    scores. Without a run: all runs, newest first."""
+    """Show a run's figures and its worst cases; with --case one case: queries, rankings, answer,
+    claims, scores. Without a run: all runs, newest first."""
     del home
     with errors_said(as_json):
         if rubrics:

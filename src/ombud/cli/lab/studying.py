@@ -116,8 +116,8 @@ def study(
     as_json: bool = JSON,
     home: Path | None = HOME,
 ) -> None:
-    """A design written in TOML: a run for each of its rows, each of its claims tested. Stopped in
-    the middle, the same command goes on."""
+    """Carry out a design written in TOML: a run for each of its rows, and a test of each claim. If
+    it is stopped, the same command continues it."""
     del home
     with errors_said(as_json):
         from ombud.lab import read_design

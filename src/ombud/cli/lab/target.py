@@ -19,8 +19,8 @@ def target_of(
     seconds: float = 120.0,
     on_progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> "EvidenceTarget":
-    """`local`, the address of an ombud, or another system: `module:function`, the address in the
-    [target] table of ombud.toml, or a TOML file with such a table."""
+    """Open a target: `local`, the address of an ombud, or another system: `module:function`, the
+    address in the [target] table of ombud.toml, or a TOML file with such a table."""
     from ombud.app import LocalTarget
     from ombud.lab import RemoteTarget, find_system
 
@@ -60,8 +60,8 @@ def complete(work: "Coroutine[Any, Any, Result]", target: "Target") -> "Result":
 def instruments(
     workspace: "Workspace", target: "Target | None", metrics: "Sequence[Metric]"
 ) -> "Instruments":
-    """Texts from the target; the workspace's embedder only where a metric needs vectors, for it
-    takes a second."""
+    """Return the target's texts and, only if a metric needs vectors, the workspace's embedder,
+    which takes a second to load."""
     from ombud.app import embed_of
     from ombud.lab import Instruments
 

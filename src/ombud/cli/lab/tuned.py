@@ -28,7 +28,7 @@ NOT_IN_TURN = (
 
 
 def say_tuned(tuned: "Tuned", tuning: "Tuning", where: Path, as_json: bool) -> None:
-    """Prints a search and its report, and draws its front where it has two objectives."""
+    """Print a search and its report, and draw its front if it has two objectives."""
     from ombud.cli.printing.terminal import open_page
     from ombud.lab import TIMES
 
@@ -96,7 +96,7 @@ def _say_finalists(tuned: "Tuned", page: "Page") -> None:
 
 
 def _trial_table(search: "FinishedSearch", objectives: Sequence[str]) -> str:
-    """The present settings, and the front or, of one objective, the best few."""
+    """Tabulate the present settings and the front or, with one objective, the best few."""
     from ombud.lab import direction, figure_of, markdown_table
 
     listed = [*search.front]
@@ -117,7 +117,7 @@ def _trial_table(search: "FinishedSearch", objectives: Sequence[str]) -> str:
 
 
 def _front_plot(search: "FinishedSearch", objectives: Sequence[str]) -> str:
-    """The first objective against the second."""
+    """Plot the first objective against the second."""
     from ombud.lab import TIMES, Point, draw_scatter
 
     plotted: Sequence[Trial] = search.trials

@@ -1,5 +1,5 @@
-"""Vectors of all passages in memory: compared as eight-bit numbers first, then exactly where they
-may be among the best."""
+"""Vectors of all passages in memory: compared as eight-bit numbers first, then exactly for those
+that may be among the best."""
 
 import math
 from collections.abc import Callable, Sequence

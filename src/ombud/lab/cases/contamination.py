@@ -22,7 +22,8 @@ class Contamination(NamedTuple):
 
 
 def contaminated(cases: Iterable[Case]) -> list[Contamination]:
-    """Cases of test and sealed whose question is nearly one of dev, each with its closest."""
+    """List cases of test and sealed whose question nearly repeats one of dev, each with its
+    closest."""
     tokenised = [(case, frozenset(answer_tokens(case.question))) for case in cases]
     counts: Counter[str] = Counter()
     for _, words in tokenised:
@@ -61,7 +62,7 @@ def _closest(
 
 
 def contamination_note(matches: Sequence[Contamination], cases: Sequence[Case]) -> str:
-    """A sentence for a run; empty where none of its cases is among them."""
+    """Return a sentence for a run; empty if none of its cases is contaminated."""
     own = {case.id for case in cases}
     seen = [one for one in matches if one.case in own]
     if not seen:

@@ -20,7 +20,7 @@ _GRADE_HEADERS = {"score", "rel", "relevance", "grade"}
 
 
 def qrels_of(cases: Iterable[Case]) -> dict[str, dict[str, int]]:
-    """Case id -> document uri -> its highest grade; a case without evidence has no row."""
+    """Map case id -> document uri -> highest grade; a case without evidence has no row."""
     judged: dict[str, dict[str, int]] = {}
     for case in cases:
         for item in case.evidence:
@@ -30,7 +30,7 @@ def qrels_of(cases: Iterable[Case]) -> dict[str, dict[str, int]]:
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """TREC qrels, or the tab separated ones of BEIR; raises LabError naming file and line."""
+    """Read TREC qrels, or the tab-separated ones of BEIR; raises LabError naming file and line."""
     judged: dict[str, dict[str, int]] = {}
     for number, line in _lines(path):
         cells = line.split("\t") if "\t" in line else line.split()
@@ -50,15 +50,15 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
 
 
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
-    """Lines of TREC qrels, without their ends."""
+    """Format lines of TREC qrels, without line ends."""
     for query, grades in qrels.items():
         for document, grade in grades.items():
             yield f"{_id(query)} 0 {_id(document)} {grade}"
 
 
 def read_rankings(path: Path) -> dict[str, dict[str, float]]:
-    """A TREC run; the rank column is not read, scores alone give the order. Raises LabError naming
-    file and line."""
+    """Read a TREC run. Scores alone give the order; the rank column is ignored. Raises LabError
+    naming file and line."""
     run: dict[str, dict[str, float]] = {}
     for number, line in _lines(path):
         cells = line.split()
@@ -72,7 +72,7 @@ def read_rankings(path: Path) -> dict[str, dict[str, float]]:
 
 
 def run_lines(run: Rankings, tag: str = "ombud") -> Iterator[str]:
-    """Lines of a TREC run, without their ends."""
+    """Format lines of a TREC run, without line ends."""
     for query, scores in run.items():
         for rank, document in enumerate(ranked(scores), start=1):
             yield f"{_id(query)} Q0 {_id(document)} {rank} {scores[document]!r} {_id(tag)}"
@@ -96,7 +96,7 @@ def read_beir(folder: Path, split: str = "test") -> tuple[Case, ...]:
 
 
 def find_trec(folder: Path) -> tuple[Path, Path] | None:
-    """The topics and the qrels of a folder that holds a TREC collection; None for others."""
+    """Find the topics and the qrels of a folder that holds a TREC collection; None for others."""
     files = sorted(file for file in folder.iterdir() if file.is_file())
     topics = [file for file in files if file.name.startswith(("topics", "queries."))]
     qrels = [file for file in files if file.name.startswith("qrels")]
@@ -137,7 +137,7 @@ def _topics(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _topic_blocks(path: Path, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[str, str]]:
-    """TREC's <top> blocks; a title may stand in the line below its mark."""
+    """Yield TREC's <top> blocks; a title may stand in the line below its mark."""
     number = ""
     in_title = False
     for place, line in lines:

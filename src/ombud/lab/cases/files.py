@@ -57,9 +57,9 @@ _EXPECTED = {
 
 
 def read_cases(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Case, ...]:
-    """The cases of a .jsonl, .json or .csv file, of all those in a folder, of a BEIR folder (its
-    test split) or a TREC folder (topics and qrels), in order. Records of RAGAS, LangSmith, Langfuse
-    and Phoenix are read as well.
+    """Read the cases of a .jsonl, .json or .csv file, of all such files in a folder, of a BEIR
+    folder (its test split) or a TREC folder (topics and qrels), in order. Records of RAGAS,
+    LangSmith, Langfuse and Phoenix are read as well.
 
     columns: field of a case -> where it stands in a row of another tool. Raises LabError.
     """
@@ -84,7 +84,7 @@ def read_cases(path: Path, columns: Mapping[str, str] | None = None) -> tuple[Ca
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """`question=query,answer=gold` -> {"question": "query", …}; raises LabError."""
+    """Parse `question=query,answer=gold` into {"question": "query", …}; raises LabError."""
     columns = {}
     for part in filter(None, text.split(",")):
         field, equals, path = part.partition("=")
@@ -182,7 +182,7 @@ def _jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[tuple[str, Case]]
 
 
 def _from_any(row: dict[str, Any], place: str, columns: Mapping[str, str]) -> Case:
-    """A case of ombud's, or a record of another tool."""
+    """Read a case of ombud's own format or a record of another tool."""
     try:
         if columns:
             return _from_fields(mapped(row, columns), place)
@@ -284,7 +284,7 @@ def _fields(place: tuple[int | str, ...]) -> list[str]:
 
 
 def _inner_model(annotation: Any) -> type[BaseModel] | None:
-    """The record that a field holds, alone or in a list."""
+    """Return the record that a field holds, alone or in a list."""
     for kind in (annotation, *get_args(annotation)):
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             return kind

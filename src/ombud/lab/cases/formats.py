@@ -25,7 +25,7 @@ def is_foreign(row: Mapping[str, Any]) -> bool:
 
 
 def case_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a case. Raises LabError naming the field that is not as it should be."""
+    """Return the fields of a case. Raises LabError naming a field that is not valid."""
     if _is_example(row):
         return _from_example(row)
     if _is_old_ragas(row):
@@ -37,8 +37,8 @@ def case_fields(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nested(cells: Mapping[str, str]) -> dict[str, Any]:
-    """A row of CSV as the record that it was: `input_question` or `inputs.question` inside
-    `input`, lists and objects read."""
+    """Restore the record that a row of CSV was: `input_question` or `inputs.question` inside
+    `input`, with lists and objects parsed."""
     row: dict[str, Any] = {}
     for name, cell in cells.items():
         value = _literal(cell)
@@ -195,7 +195,7 @@ def _part(value: Any) -> str:
 
 
 def _text(value: Any, keys: tuple[str, ...]) -> str:
-    """A text, or that of an object: by the usual names, else its only one."""
+    """Return a text, or that of an object: by the usual names, else its only one."""
     if isinstance(value, str):
         inner = _literal(value)
         return _text(inner, keys) if isinstance(inner, Mapping) else value.strip()
@@ -209,7 +209,7 @@ def _text(value: Any, keys: tuple[str, ...]) -> str:
 
 
 def _literal(cell: str) -> Any:
-    """A list or an object, as JSON or as Python writes it; anything else stays text."""
+    """Parse a list or an object written as JSON or in Python's syntax; anything else stays text."""
     if cell[:1] not in {"[", "{"}:
         return cell
     for read in (json.loads, ast.literal_eval):
@@ -221,8 +221,8 @@ def _literal(cell: str) -> Any:
 
 
 def records(text: str) -> Iterator[tuple[int, Any]]:
-    """(line, record) of a JSON document: a list, or an object that holds one under data, examples
-    or items. Raises ValueError with what is wrong."""
+    """Yield (line, record) of a JSON document: a list, or an object with a list under data,
+    examples or items. Raises ValueError with what is wrong."""
     decoder = json.JSONDecoder()
     start = len(text) - len(text.lstrip())
     if text[start : start + 1] == "{":

@@ -29,7 +29,7 @@ _WORD = re.compile(r"\S+")
 
 @lru_cache(maxsize=8192)
 def normalise(text: str) -> str:
-    """Text without what may differ between a page and its Markdown; letter case is kept.
+    """Remove what may differ between a page and its Markdown; letter case is kept.
 
     Gone are white space, quotation marks, dashes, table pipes and rules, and Markdown marks; of a
     link its words stay. The rest is NFKC."""
@@ -57,7 +57,7 @@ class ReturnedText(NamedTuple):
 
 
 def pieces(hits: Iterable[Hit]) -> Iterator[ReturnedText]:
-    """The hits' texts with their places; a table's repeated header is no part of them."""
+    """Yield the hits' texts with their places, without a table's repeated header."""
     for hit in hits:
         chunk = hit.chunk
         fits = len(chunk.text) == chunk.end - chunk.start
@@ -71,8 +71,8 @@ def pieces(hits: Iterable[Hit]) -> Iterator[ReturnedText]:
 
 
 def first_words(pieces: Iterable[ReturnedText], limit: int) -> Iterator[ReturnedText]:
-    """The first `limit` white-space separated words, in order; the piece that crosses the limit is
-    cut there."""
+    """Yield the first `limit` white-space separated words, in order; the piece that crosses the
+    limit is cut there."""
     left = limit
     for piece in pieces:
         ends = [match.end() for match in _WORD.finditer(piece.text)]
@@ -85,7 +85,7 @@ def first_words(pieces: Iterable[ReturnedText], limit: int) -> Iterator[Returned
 
 
 def union(pieces: Iterable[ReturnedText]) -> dict[str, tuple[str, ...]]:
-    """uri -> texts of the joined intervals.
+    """Map each uri to the texts of its joined intervals.
 
     Two pieces of the same version join when their intervals overlap, touch or leave at most `GAP`
     characters, and only if they say the same where they overlap."""
@@ -129,8 +129,8 @@ def holds(texts: Iterable[str], quote: str) -> bool:
 
 
 def shared(first: str, second: str) -> int:
-    """Normalised characters that two texts share where one contains the other or the end of one
-    begins the other."""
+    """Count the normalised characters that two texts share if one contains the other or the end of
+    one is the beginning of the other."""
     a = normalise(first)
     b = normalise(second)
     if a in b or b in a:

@@ -17,7 +17,7 @@ OPEN = "open"
 
 
 def split_of(case_id: str) -> Split:
-    """The split of a case: first 8 hex digits of sha256(id), mod 10; 0-5 dev, 6-7 test, 8-9
+    """Compute the split of a case: first 8 hex digits of sha256(id), mod 10; 0-5 dev, 6-7 test, 8-9
     sealed."""
     digest = sha256(case_id.encode()).hexdigest()
     place = int(digest[:8], 16) % 10
@@ -27,8 +27,8 @@ def split_of(case_id: str) -> Split:
 
 
 def select_split(cases: Iterable[Case], split: str) -> tuple[Case, ...]:
-    """The cases of one split, or of the `open` ones, in their order; raises UnknownName for another
-    word."""
+    """Select the cases of one split, or of the `open` ones, in their order; raises UnknownName for
+    another word."""
     if split not in (*SPLITS, OPEN):
         raise UnknownName(
             f"No split is called `{split}`.", hint=f"Known: {', '.join((*SPLITS, OPEN))}."

@@ -47,8 +47,8 @@ def verdict_form(levels: tuple[int, ...], reason_first: bool) -> type[BaseModel]
 
 
 def read_lines(kind: type[BaseModel], text: str) -> dict[str, Any]:
-    """The fields of a form out of lines; raises ValueError with the reason where the text is not in
-    order. Nothing is guessed: a reply that was cut off has no last line."""
+    """Parse the fields of a form from lines; raises ValueError with the reason if the text is
+    malformed. Nothing is guessed: a reply that was cut off has no last line."""
     lines = [line.strip() for line in text.strip().splitlines()]
     reader = _READERS.get(kind, _verdict)
     return reader([line for line in lines if line])

@@ -55,12 +55,12 @@ def by_rubric(rubric: Rubric) -> Grade:
 
 
 def is_refusal(answer: Answer) -> bool:
-    """Nothing was answered: also the closest passages were not shown."""
+    """Tell whether nothing was answered and no closest passages were shown either."""
     return answer.outcome == "denied" and not answer.claims
 
 
 def _missing(rubric: Rubric, observation: Observation) -> Undefined | None:
-    """Why the rubric has no value here; None where it has."""
+    """Explain why the rubric has no value here; None if it has one."""
     case = observation.case
     if not rubric.applies_to(case):
         return Undefined(f"not applicable: a case of type {case.type} that expects {case.expect}")
@@ -85,7 +85,7 @@ class _Lack(NamedTuple):
 
 
 def _settled(rubric: Rubric, observation: Observation) -> str:
-    """Why this is the lowest grade, without asking; empty where it must be asked."""
+    """Explain why this is the lowest grade without asking the judge; empty if it must be asked."""
     answer = observation.answer
     is_lowest = "answer" in rubric.inputs and rubric.refused == "lowest"
     if is_lowest and answer and is_refusal(answer):
@@ -106,7 +106,7 @@ def _texts(rubric: Rubric, observation: Observation) -> dict[str, str]:
 
 
 def _counting(verdicts: Sequence[Any], rubric: Rubric) -> Judgement:
-    """The most frequent grade; of several as frequent ones that which is worse for the answer."""
+    """Return the most frequent grade; of equally frequent ones the worse for the answer."""
     frequent = statistics.multimode(verdict.grade for verdict in verdicts)
     chosen = min(frequent) if rubric.better == "higher" else max(frequent)
     words = next(verdict.reason for verdict in verdicts if verdict.grade == chosen)

@@ -114,7 +114,7 @@ class _Judging:
         """Metric -> why it was not given, the last time."""
 
     def left(self) -> Iterator[tuple[int, Observation]]:
-        """(place, observation) of the cases that lack one of the metrics."""
+        """Yield (place, observation) of the cases that lack one of the metrics."""
         done = judged_places(self._store, self._run.id, self._judge.name, self._versions)
         for place, observation in read_observations(self._store, self._run.id):
             self._seen += 1
@@ -183,7 +183,7 @@ class _Judging:
 
 
 def _without_empty_passages(observation: Observation) -> Observation:
-    """Passages of which only the document is known are nothing that a judge could read."""
+    """Drop passages of which only the document is known: a judge cannot read them."""
     if "contexts" in observation.lacks:
         return observation.model_copy(update={"hits": None})
     return observation

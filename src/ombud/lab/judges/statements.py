@@ -26,7 +26,8 @@ SHOWN = 3
 
 
 async def faithfulness(observation: Observation, judge: Judge) -> Judgement:
-    """Statements of the answer that the passages support, of all; without passages 0."""
+    """Compute the share of the answer's statements that the passages support; 0 without
+    passages."""
     lacking = _lacking(observation, reference=False)
     if lacking:
         return Judgement(lacking)
@@ -34,7 +35,8 @@ async def faithfulness(observation: Observation, judge: Judge) -> Judgement:
 
 
 async def context_recall(observation: Observation, judge: Judge) -> Judgement:
-    """Statements of the reference that the passages support, of all; without passages 0."""
+    """Compute the share of the reference's statements that the passages support; 0 without
+    passages."""
     lacking = _lacking(observation, reference=True)
     if lacking:
         return Judgement(lacking)
@@ -42,7 +44,7 @@ async def context_recall(observation: Observation, judge: Judge) -> Judgement:
 
 
 async def context_precision(observation: Observation, judge: Judge) -> Judgement:
-    """Mean of precision@rank over the ranks of passages that helped; 0 where none did."""
+    """Compute the mean of precision@rank over the ranks of passages that helped; 0 if none did."""
     lacking = _lacking(observation, reference=True)
     if lacking:
         return Judgement(lacking)
@@ -67,8 +69,8 @@ async def context_precision(observation: Observation, judge: Judge) -> Judgement
 
 
 async def answer_relevancy(observation: Observation, judge: Judge) -> Judgement:
-    """Mean cosine of the question and three that were written again from the answer; a
-    noncommittal answer is 0."""
+    """Compute the mean cosine between the question and three questions generated from the answer; a
+    noncommittal answer scores 0."""
     answer = observation.answer
     if answer is None:
         return Judgement(NO_ANSWER)

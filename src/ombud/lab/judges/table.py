@@ -83,7 +83,7 @@ _RAGAS: dict[str, Measure] = {
 
 
 def _joined(table: Mapping[str, Measure]) -> dict[str, Measure]:
-    """Metrics made of others' values; their verdicts are asked for once."""
+    """Return the metrics made of others' values; their verdicts are asked for once."""
     grades = {name: measure.grade for name, measure in table.items() if measure.grade}
     lower = {name for name, measure in table.items() if measure.better == "lower"}
 

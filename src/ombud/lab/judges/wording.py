@@ -11,7 +11,7 @@ _CLOSING = re.compile(r"</(question|earlier|reference|passages|answer|text)>", r
 
 
 def rubric_words(rubric: Rubric) -> dict[str, str]:
-    """The placeholders of the prompt that a rubric fills."""
+    """Fill the placeholders that a rubric has in the prompt."""
     ordered = sorted(rubric.levels)
     levels = [f"{grade}: {rubric.levels[grade]}" for grade in ordered]
     examples = [_example(example, rubric) for example in (rubric.good, rubric.poor) if example]
@@ -27,7 +27,7 @@ def rubric_words(rubric: Rubric) -> dict[str, str]:
 
 
 def rubric_text(rubric: Rubric) -> str:
-    """All of it, for people."""
+    """Write out the whole rubric for people."""
     words = rubric_words(rubric)
     parts = [
         f"{rubric.name} ({rubric.unit}, {rubric.better} is better): {rubric.what}",
@@ -49,12 +49,12 @@ def material(texts: Mapping[str, str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Without words that would end the tag around it."""
+    """Remove words that would close the tag around the text."""
     return _CLOSING.sub(r"<\\/\1>", text)
 
 
 def question_text(case: Case) -> str:
-    """The question, with what was said before it."""
+    """Return the question, preceded by the earlier conversation."""
     if not case.history:
         return case.question
     before = [f"{turn.role}: {turn.content}" for turn in case.history]
@@ -81,7 +81,7 @@ def answer_text(observation: Observation) -> str:
 
 
 def passages_text(hits: Sequence[Hit]) -> str:
-    """Numbered from 1, best first."""
+    """Number the passages from 1, best first."""
     parts: list[str] = []
     for number, hit in enumerate(hits, start=1):
         where = " > ".join([hit.chunk.title, *hit.chunk.trail])

@@ -284,7 +284,7 @@ def _nearest(compared: _Compared, embed: Embed) -> Value:
 
 
 def _cosine(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """None for vectors of no length, or of different dimensions."""
+    """Compute the cosine; None for zero vectors or different dimensions."""
     if len(first) != len(second):
         return None
     length = sqrt(_product(first, first)) * sqrt(_product(second, second))

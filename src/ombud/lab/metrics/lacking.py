@@ -36,7 +36,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
 
 
 def lacking_part(observation: Observation, metric: Metric, measure: Measure) -> Undefined | None:
-    """Why the metric cannot be measured on this target; None where it can."""
+    """Explain why the metric cannot be measured on this target; None if it can."""
     if not observation.lacks or measure.grade is not None:
         return None
     for part in _READS.get(metric.name, _USUAL[measure.reads]):

@@ -40,8 +40,8 @@ class IndexedPassages:
         return [by_id[chunk_id] for chunk_id in ids if chunk_id in by_id]
 
     def _fetch(self) -> dict[str, Chunk]:
-        """Raises the OmbudError of the first fetch again, without asking a target that said no at
-        every case."""
+        """Fetch once; raise the OmbudError of the first fetch again, so that a target that refused
+        is not asked for every case."""
         with self._lock:
             if self._error:
                 raise self._error
@@ -73,7 +73,7 @@ def locate_loss(observation: Observation, passages: IndexedPassages) -> str:
 
 
 def _most_relevant(evidence: Sequence[Passage]) -> list[Passage]:
-    """The items of the highest grade."""
+    """Select the items of the highest grade."""
     highest = max((item.grade for item in evidence), default=0)
     return [item for item in evidence if item.grade == highest]
 

@@ -98,7 +98,7 @@ def judged(
     better: Literal["higher", "lower", "neither"] = "higher",
     reads: Literal["answer", "both"] = "answer",
 ) -> Measure:
-    """A measure that a judge gives."""
+    """Define a measure that a judge gives."""
     return Measure(
         compute=_needs_a_judge,
         what=what,

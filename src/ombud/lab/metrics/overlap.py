@@ -32,8 +32,8 @@ _BARE = _Bare({ord("|"): ord(" ")})
 
 @lru_cache(maxsize=4096)
 def answer_tokens(text: str) -> tuple[str, ...]:
-    """Words as SQuAD compares them: lower case, no punctuation, no English articles (Rajpurkar et
-    al. 2016).
+    """Split into words as SQuAD compares them: lower case, no punctuation, no English articles
+    (Rajpurkar et al. 2016).
 
     Punctuation and symbols of every script go, not only ASCII; a table's pipe parts words. Letters
     of scripts written without spaces count as one word each."""
@@ -89,8 +89,8 @@ def _chrf() -> Any:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Distinct numbers of a text, spelt alike: `1,000`, `1.000` and `1 000` are 1000, `2.50` and
-    `2,5` are 2.5.
+    """Collect the distinct numbers of a text in one spelling: `1,000`, `1.000` and `1 000` are
+    1000, `2.50` and `2,5` are 2.5.
 
     A separator before exactly three digits groups thousands; number words are not read.
     """

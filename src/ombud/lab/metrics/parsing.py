@@ -43,8 +43,8 @@ def usual_metrics(cases: Iterable[Case], *, of_ombud: bool = True) -> str:
 
 
 def parse_metric(text: str) -> Metric:
-    """`recall@8` -> Metric; raises UnknownName that lists the known metrics or says which cut-off
-    is wanted."""
+    """Parse `recall@8` into a Metric; raises UnknownName that lists the known metrics or says which
+    cut-off is required."""
     spelling = _SPELLING.fullmatch(text.strip())
     name = spelling["name"] if spelling else text.strip().partition("@")[0]
     takes = measure_of(name).cutoff
@@ -57,7 +57,7 @@ def parse_metric(text: str) -> Metric:
 
 
 def parse_metrics(text: str) -> tuple[Metric, ...]:
-    """A comma separated list, each metric once, in order; raises UnknownName."""
+    """Parse a comma-separated list, each metric once, in order; raises UnknownName."""
     metrics = {}
     for part in text.split(","):
         if part.strip():
@@ -94,8 +94,8 @@ def known_metrics() -> tuple[str, ...]:
 
 
 def needs(metrics: Iterable[Metric]) -> tuple[bool, bool]:
-    """(hits, answer): what the target must be asked for. Latency alone is that of whatever else is
-    asked."""
+    """Return (hits, answer): what the target must be asked for. Latency alone is measured on
+    whatever else is asked."""
     read = set()
     for metric in metrics:
         if metric.name != "latency":
@@ -124,7 +124,7 @@ def versions_of(metrics: Iterable[Metric]) -> dict[str, int]:
 
 
 def split_judged(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
-    """(those that are computed, those that a judge gives); neither holds times."""
+    """Return (computed metrics, judged metrics); neither contains times."""
     computed: list[Metric] = []
     judged: list[Metric] = []
     for metric in metrics:

@@ -39,7 +39,7 @@ _HIGHEST_GRADE = 20
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:
-    """Ids by descending score, then descending id; a score that is no number stands last."""
+    """Sort ids by descending score, then descending id; a score that is not a number comes last."""
     return sorted(scores, key=lambda name: (_number(scores[name]), name), reverse=True)
 
 
@@ -83,7 +83,7 @@ def score_gains(metric: Metric, gains: tuple[int, ...], relevant: tuple[int, ...
 
 
 def _calculate(metric: Metric, qrels: Qrels, run: Rankings) -> dict[str, float]:
-    """Query -> value."""
+    """Map each query to its value."""
     library = lab_library("ir_measures")
     measure = _measure(library, metric, qrels)
     values: dict[str, float] = {}

@@ -129,7 +129,7 @@ def _carries(hit: Hit, place: Passage) -> bool:
 
 
 def _uris(hit: Hit) -> list[str]:
-    """The documents in which a passage stands."""
+    """List the documents that contain a passage."""
     return [hit.chunk.uri, *(copy.uri for copy in hit.copies)]
 
 
@@ -153,7 +153,7 @@ def _first_rank(hits: Sequence[Hit], item: Passage) -> int | None:
 
 
 def _gains_by_rank(ranks: Sequence[int | None], grades: Sequence[int]) -> list[int]:
-    """Each item at its first hit, or at the next free rank after; higher grades first."""
+    """Place each item at its first hit, or at the next free rank after it; higher grades first."""
     placed = []
     for rank, grade in zip(ranks, grades, strict=True):
         if rank is not None:

@@ -78,8 +78,8 @@ def _decision(seen: Observation) -> Decision | None:
 
 
 def undecided(observations: Sequence[Observation]) -> int:
-    """Answers that no threshold could change: they were given before anything was searched for,
-    such as to an injection."""
+    """Count the answers that no threshold could change: they were given before any search, such as
+    to an injection."""
     return sum(
         seen.answer is not None
         and _is_decision(seen.case, seen.answer)
@@ -100,8 +100,8 @@ def _is_decision(case: Case, answer: Answer) -> bool:
 
 
 def choose_threshold(decided: Sequence[Decision], most: float | None = None) -> float:
-    """The least confidence to answer that decides most questions rightly: the middle of the widest
-    best stretch.
+    """Choose the threshold that decides most questions rightly: the middle of the widest range of
+    best ones.
 
     most: instead, the lowest threshold at which no larger share of the answers is to questions
     without one. Raises LabError without decisions, or when there is no such threshold."""
@@ -132,7 +132,7 @@ def _lowest_threshold(decided: Sequence[Decision], most: float) -> float:
 
 
 def _right_at(decided: Sequence[Decision], confidence: float) -> int:
-    """Decisions that a threshold makes rightly."""
+    """Count the decisions that a threshold gets right."""
     return sum(one.is_right_at(confidence) for one in decided)
 
 
@@ -143,8 +143,8 @@ def decision_accuracy(decided: Sequence[Decision], at: float) -> Mean:
 
 
 def risk_coverage(decided: Sequence[Decision]) -> tuple[Risk, ...]:
-    """Risk at each coverage, most confident first (El-Yaniv & Wiener 2010); raises LabError without
-    decisions."""
+    """Compute the risk at each coverage, most confident first (El-Yaniv & Wiener 2010); raises
+    LabError without decisions."""
     order = _most_confident_first(decided)
     clusters = [one.cluster for one in order]
     unanswerable = [float(not one.answerable) for one in order]
@@ -178,8 +178,8 @@ def risk_area(decided: Sequence[Decision]) -> float:
 
 
 def _most_confident_first(decided: Sequence[Decision]) -> list[Decision]:
-    """Most confident first; of equally confident ones the worst, so that the order of the dataset
-    flatters nobody."""
+    """Sort by confidence; of equally confident decisions the wrong ones come first, so that the
+    order of the dataset flatters nobody."""
     if not decided:
         raise LabError(
             "There is no decision to measure.", hint="Cases to answer and cases to deny are needed."

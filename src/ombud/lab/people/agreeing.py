@@ -1,4 +1,5 @@
-"""How far people agree: each measure with an interval, and defined when all say the same.
+"""Agreement between raters, each measure with an interval. Measures stay defined if all ratings are
+equal.
 
 Every measure is a function of weights, one an item: as it stands with ones, and a bootstrap sample
 of items with how often each was drawn (Efron & Tibshirani 1993). It takes all samples at once, for
@@ -73,8 +74,8 @@ class Agreement:
 
 
 def agreement(ratings: Iterable[Rating], *, seed: int = 0) -> list[Agreement]:
-    """By criterion, in the order of their first rating. The last of several ratings of one item by
-    one person counts."""
+    """Measure agreement for each criterion, in the order of their first ratings. If a person rated
+    an item more than once, the last rating counts."""
     by_criterion: dict[str, dict[str, dict[str, float]]] = {}
     for place, rating in enumerate(ratings):
         items = by_criterion.setdefault(rating.criterion, {})
@@ -84,7 +85,7 @@ def agreement(ratings: Iterable[Rating], *, seed: int = 0) -> list[Agreement]:
 
 
 def agreement_table(agreements: Iterable[Agreement]) -> str:
-    """A line for each criterion."""
+    """Tabulate agreement, one line for each criterion."""
     rows: list[list[str]] = []
     for one in agreements:
         measures = (one.percentage, one.cohen, one.cohen_weighted, one.fleiss, one.alpha)
@@ -95,7 +96,7 @@ def agreement_table(agreements: Iterable[Agreement]) -> str:
 
 
 def estimate_words(estimated: Estimate) -> str:
-    """The value and its interval."""
+    """Format a value and its interval."""
     between = interval(estimated.low, estimated.high)
     return figure(estimated.value) + (f" ({between})" if between else "")
 
@@ -129,7 +130,7 @@ def _spread(ratings: Mapping[str, float]) -> float:
 
 
 def estimate(measure: Weighted, items: int, seed: int = 0) -> Estimate:
-    """The measure of all items, and its percentile bootstrap interval over items."""
+    """Compute the measure over all items, with its percentile bootstrap interval over items."""
     import numpy as np
 
     if not items:
@@ -228,7 +229,7 @@ class RatingTable:
         return ratio(np.where(is_defined, kappas, 0.0).sum(axis=0), is_defined.sum(axis=0))
 
     def _kappa_of(self, pair: tuple[int, int], weights: "Floats", distances: "Floats") -> "Floats":
-        """NaN where the two have rated no item both."""
+        """Compute kappa; NaN if the two raters have no item in common."""
         import numpy as np
 
         first, second = self._given[:, pair[0]], self._given[:, pair[1]]
@@ -254,7 +255,7 @@ def _ordinal(totals: "Floats") -> "Floats":
 
 
 def ratio(part: "Floats", whole: "Floats") -> "Floats":
-    """NaN where the whole is nothing."""
+    """Divide; NaN if the denominator is 0."""
     import numpy as np
 
     nothing = np.full(len(part), np.nan)
@@ -278,7 +279,7 @@ def _beyond_chance(observed: "Floats", chance: "Floats") -> "Floats":
 def pairs_of_raters(
     ratings: Sequence[Rating],
 ) -> list[tuple[str, str, list[tuple[float, float]]]]:
-    """(rater, rater, what both said of the same items)."""
+    """List (rater, rater, ratings that both gave to the same items)."""
     by_rater: dict[str, dict[str, float]] = {}
     for rating in ratings:
         if rating.rater:

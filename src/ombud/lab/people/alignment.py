@@ -99,8 +99,9 @@ def align(
     *,
     seed: int = 0,
 ) -> list[JudgeAlignment]:
-    """By criterion. scores: item -> what the judge gave; None = it gave none. features: name ->
-    item -> what the judge might lean to, such as length, position, or being its own answer."""
+    """Measure alignment for each criterion. scores: item -> the judge's score; None = it gave none.
+    features: name -> item -> what the judge might favour, such as length, position, or being its
+    own answer."""
     by_criterion: dict[str, list[Rating]] = {}
     for rating in ratings:
         by_criterion.setdefault(rating.criterion, []).append(rating)
@@ -194,8 +195,8 @@ def _correlation(points: _Points, seed: int) -> Correlation:
 
 
 def weighted_correlation(first: "Floats", second: "Floats", weights: "Floats") -> "Floats":
-    """Pearson's of each draw; NaN where one side does not vary. weights: draws x points; the sides
-    may differ by draw."""
+    """Compute Pearson's correlation of each draw; NaN if one side does not vary. weights: draws x
+    points; the sides may differ by draw."""
     import numpy as np
 
     total = weights.sum(axis=1, keepdims=True)
@@ -291,7 +292,7 @@ def _people(ratings: Sequence[Rating], seed: int) -> Correlation | None:
 
 
 def _average(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of each; ends that are missing somewhere are missing."""
+    """Average the estimates; ends that are missing in one are missing in the result."""
     columns = zip(*map(astuple, estimates), strict=True)
     return Estimate(*map(_mean, columns))
 
@@ -393,7 +394,7 @@ def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def alignment_table(alignment: JudgeAlignment) -> str:
-    """A line for each measure."""
+    """Tabulate alignment, one line for each measure."""
     p = f", p {p_value(alignment.p)}" if alignment.p is not None else ""
     rows = [("Pearson", estimate_words(alignment.pearson))]
     rows.append(("Spearman", estimate_words(alignment.spearman) + p))

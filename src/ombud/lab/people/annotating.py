@@ -44,7 +44,8 @@ class AnnotationTask(NamedTuple):
 def draw_tasks(
     runs: Sequence[RecordedRun], size: int | None = None, seed: int = 0
 ) -> tuple[AnnotationTask, ...]:
-    """The answers to `size` cases (all without it), of several runs to the same ones, shuffled.
+    """Draw the answers to `size` cases (all without it), the same cases in each of several runs,
+    shuffled.
 
     Raises BadRequest where no case was answered in all runs."""
     answered: list[dict[str, Observation]] = []
@@ -102,8 +103,8 @@ def _passages(seen: Observation) -> str:
 def annotation_sheet(
     tasks: Sequence[AnnotationTask], criteria: CriteriaSet, rater: str = "", seed: int = 0
 ) -> str:
-    """A CSV with one line an answer and an empty column a criterion. Each rater has an order of
-    their own, so that whoever tires does not tire at the same answers."""
+    """Write a CSV with one line for each answer and one empty column for each criterion. Each rater
+    has an order of their own, so that fatigue does not fall on the same answers."""
     order = list(tasks)
     Random(f"{seed}/{rater}").shuffle(order)  # noqa: S311
     rows: list[dict[str, object]] = []
@@ -115,7 +116,7 @@ def annotation_sheet(
 
 
 def annotation_key(tasks: Iterable[AnnotationTask], criteria: CriteriaSet) -> str:
-    """JSON: which run, case and type each item is."""
+    """Write as JSON which run, case and type each item is."""
     items: dict[str, dict[str, str]] = {}
     for task in sorted(tasks, key=lambda task: (task.run, task.case)):
         items[task.item] = {"run": task.run, "case": task.case, "type": task.kind}
@@ -126,7 +127,7 @@ def annotation_key(tasks: Iterable[AnnotationTask], criteria: CriteriaSet) -> st
 
 
 def lowest_grades(recorded: RecordedRun, metric: str, size: int | None) -> list[dict[str, object]]:
-    """Rows for people to confirm or correct, the worst grade first.
+    """List rows for people to confirm or correct, the worst grade first.
 
     Whoever decides sees the grade and its reason, and only low ones come: what they say tells how
     often a low grade is wrong, and nothing about how far the judge agrees with people. Raises
@@ -152,7 +153,7 @@ def lowest_grades(recorded: RecordedRun, metric: str, size: int | None) -> list[
 
 
 def grades_sheet(rows: Sequence[dict[str, object]]) -> str:
-    """A CSV with an empty column `value`."""
+    """Write a CSV with an empty column `value`."""
     return sheet_text(GRADE_COLUMNS, rows)
 
 

@@ -30,7 +30,7 @@ class CriteriaSet(NamedTuple):
         return {name: rubric.levels for name, rubric in self.criteria.items()}
 
     def guide(self) -> str:
-        """All that a rater reads before the first item, as Markdown."""
+        """Write what a rater reads before the first item, as Markdown."""
         parts = [f"# {self.what}"]
         for name, rubric in self.criteria.items():
             parts.append(f"## {name} ({rubric.unit})\n\n{rubric_text(rubric).strip()}")
@@ -47,7 +47,7 @@ def criteria_set(name: str) -> CriteriaSet:
 
 @cache
 def criteria_sets() -> Mapping[str, CriteriaSet]:
-    """By name."""
+    """Load the sets of criteria by name."""
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     sets: dict[str, CriteriaSet] = {}
     for name, fields in content.items():

@@ -35,8 +35,8 @@ class PooledPassage(NamedTuple):
 
 
 def pool_passages(runs: Sequence[RecordedRun], depth: int) -> tuple[PooledPassage, ...]:
-    """The first `depth` passages of each case in each run, each once, without those that hold the
-    case's evidence.
+    """Pool the first `depth` passages of each case in each run, each once, without those that
+    contain the case's evidence.
 
     Their order follows from digests: by question, and neither by rank nor by run."""
     pool: dict[str, PooledPassage] = {}
@@ -68,13 +68,13 @@ def _pooled(case: Case, hit: Hit) -> PooledPassage:
 
 
 def pool_sheet(pool: Iterable[PooledPassage]) -> str:
-    """A CSV with an empty column `value`."""
+    """Write a CSV with an empty column `value`."""
     return sheet_text(COLUMNS, [passage._asdict() for passage in pool])
 
 
 def read_grades(paths: Sequence[Path]) -> RatingSet:
-    """The grades that people gave; others than 0, 1 and 2 are wrong. Raises BadRequest where two
-    grade one passage differently."""
+    """Read the grades that people gave; others than 0, 1 and 2 are wrong. Raises BadRequest if two
+    people grade one passage differently."""
     grades: dict[str, float] = {}
     read = read_ratings(paths, {"": GRADES}, items={}, needed=GRADED)
     for rating in read.ratings:

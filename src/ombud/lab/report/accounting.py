@@ -87,7 +87,7 @@ def closing(recorded: RecordedRun) -> str:
 
 
 def _unmeasured_line(recorded: RecordedRun) -> str:
-    """Metrics without any value, and why."""
+    """List the metrics without any value, with the reasons."""
     by_reason: dict[str, list[str]] = {}
     for metric in recorded.metrics:
         scores = list(recorded.values(metric).values())

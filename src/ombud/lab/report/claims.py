@@ -57,7 +57,7 @@ class ClaimOutcome:
         return "holds" if comparison.difference * sign > 0 else "does not hold: the opposite does"
 
     def as_text(self) -> str:
-        """The claim, the verdict, and the figures that it follows from."""
+        """Write the claim, the verdict and the figures behind it."""
         claim = self.claim
         sentence = f"{claim.said} {self.verdict[0].upper()}{self.verdict[1:]}."
         if claim.stated:

@@ -62,7 +62,7 @@ class RecordedRun:
         return tuple(dict.fromkeys(score.metric for score in self.scores))
 
     def values(self, metric: str) -> dict[str, Score]:
-        """Case id -> its score."""
+        """Map each case id to its score."""
         scores = {}
         for score in self.scores:
             if score.metric == metric:
@@ -72,7 +72,7 @@ class RecordedRun:
     def summary(
         self, by: Sequence[Group] = GROUPS, metrics: Sequence[str] = ()
     ) -> tuple[MetricSummary, ...]:
-        """Figures of these metrics; without any, of all."""
+        """Summarise these metrics, or all if none are named."""
         scores = [score for score in self.scores if not metrics or score.metric in metrics]
         return summarise(self.cases, scores, by=by)
 
@@ -82,8 +82,8 @@ class RecordedRun:
         return lines[0] if lines else MetricSummary(metric, "overall", "", mean([]))
 
     def where_found(self) -> "RecordedRun":
-        """The cases whose evidence came back from the search, so that answers are not blamed for
-        what it missed."""
+        """Restrict the run to cases whose evidence was retrieved, so that answers are not blamed
+        for what the search missed."""
         retrieved = []
         for seen in self.observations:
             if seen.case.evidence and found_evidence(seen):
@@ -198,7 +198,7 @@ class CaseDifference:
 
 
 def direction(metric: str) -> int:
-    """1 where higher is better, -1 where lower is, 0 where neither; raises UnknownName."""
+    """Return 1 if higher is better, -1 if lower is, 0 if neither; raises UnknownName."""
     return {"higher": 1, "lower": -1, "neither": 0}[measure_of(parse_metric(metric).name).better]
 
 
@@ -212,7 +212,7 @@ def span_of(metric: str) -> float | None:
 
 
 def read_run(store: Store, named: str) -> RecordedRun:
-    """A run by id, name or `last`; raises NotFound."""
+    """Read a run by id, name or `last`; raises NotFound."""
     run = find_run(store, named)
     observations = [observation for _, observation in read_observations(store, run.id)]
     return RecordedRun(
@@ -234,8 +234,8 @@ def compare_runs(
     metrics: Sequence[str] = (),
     primary: str = "",
 ) -> tuple[Contrast, ...]:
-    """Every metric that both runs have, over the cases that both asked. Raises LabError when they
-    share none.
+    """Compare every metric that both runs have, over the cases that both asked. Raises LabError if
+    they share none.
 
     metrics: these only; p is corrected for their number. primary: what the comparison is made for;
     its p is corrected for its groups alone, and others are not corrected for it.
@@ -280,8 +280,8 @@ def shared_metrics(
 
 
 def other_versions(first: RecordedRun, second: RecordedRun) -> list[str]:
-    """Metrics that the runs have from different formulas, rubrics or judges: not to be compared
-    until one of them is scored again."""
+    """List metrics that the runs have from different formulas, rubrics or judges: they cannot be
+    compared until one run is scored again."""
     apart: list[str] = []
     for metric in first.metrics:
         both = first.versions.get(metric, frozenset()) | second.versions.get(metric, frozenset())
@@ -296,7 +296,7 @@ def _value(scores: Mapping[str, Score], case: Case) -> float | None:
 
 
 def shared_cases(first: RecordedRun, second: RecordedRun) -> tuple[Case, ...]:
-    """Cases that both runs asked in the same words; raises LabError when there are none."""
+    """List the cases that both runs asked in the same words; raises LabError if there are none."""
     by_id = {case.id: case for case in second.cases}
     cases = tuple(case for case in first.cases if case == by_id.get(case.id))
     if not cases:
@@ -308,8 +308,8 @@ def shared_cases(first: RecordedRun, second: RecordedRun) -> tuple[Case, ...]:
 
 
 def changes(first: RecordedRun, second: RecordedRun, metric: str) -> tuple[CaseDifference, ...]:
-    """The cases whose value differs: those that fell most first, then those with a value in one run
-    only.
+    """List the cases whose value differs: the largest falls first, then those with a value in one
+    run only.
 
     Raises LabError when a run does not have the metric.
     """

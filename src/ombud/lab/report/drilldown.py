@@ -14,8 +14,8 @@ CaseOrder = tuple[bool, float, float, float]
 
 
 def worst_first(sides: Sequence[Side], leading: str, metrics: Sequence[str]) -> list[Case]:
-    """Failed ones first, then by the leading metric, or where that has no value by the mean of the
-    other shares."""
+    """Sort cases: failed ones first, then by the leading metric, or by the mean of the other shares
+    if that has no value."""
     shares = list(filter(is_share, metrics))
     return sorted(cases_of(sides), key=_order(sides, leading, shares))
 
@@ -77,7 +77,7 @@ def stands_in(item: Passage, hits: Sequence[Hit]) -> bool:
 
 
 def answer_spans(answer: Answer) -> list[tuple[str, str]]:
-    """(kind, words) of an answer: text, bold, or the number of a citation that it has."""
+    """Split an answer into (kind, words): text, bold, or the number of one of its citations."""
     return [_span(part, len(answer.citations)) for part in _MARKED.split(answer.text)]
 
 

@@ -149,7 +149,7 @@ def find_deviations(runs: Sequence[RecordedRun], limits: FallLimits) -> Verdict:
 
 
 def below_bar(runs: Sequence[RecordedRun], bar: float = BAR) -> dict[str, str]:
-    """Judged metric -> why its judge may not gate; without those that may."""
+    """Map each judged metric whose judge may not gate to the reason."""
     if not bar:
         return {}
     reasons: dict[str, str] = {}
@@ -190,7 +190,7 @@ def _check_reviewed(cases: Sequence[Case]) -> None:
 
 
 def _fallen(rows: Sequence[Contrast], level: float) -> list[Contrast]:
-    """Rows that fell on their own, and groups in which a metric fell that fell overall."""
+    """List rows that fell on their own, and groups in which a metric fell that fell overall."""
     overall = set()
     for row in rows:
         if row.group == "overall" and row.moved(row.adjusted, level) is False:
@@ -232,7 +232,8 @@ def _wrong_figures(
 
 
 def as_junit(verdict: Verdict, name: str) -> str:
-    """The verdict as JUnit XML: a test a metric, and one for what concerns no metric."""
+    """Write the verdict as JUnit XML: one test for each metric, and one for what concerns no
+    metric."""
     suite = ElementTree.Element("testsuite", name=_printable(name))
     for metric in (*verdict.checked, CASES):
         test = ElementTree.SubElement(
@@ -252,7 +253,7 @@ def as_junit(verdict: Verdict, name: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """XML has no place for control characters."""
+    """Remove control characters, which XML does not allow."""
     return "".join(c for c in text if c.isprintable() or c == "\n")
 
 
@@ -269,7 +270,8 @@ def _checked_metrics(
     chosen: Sequence[str],
     left_out: Mapping[str, str],
 ) -> list[str]:
-    """A gate that silently looks at less than it was told to would pass for the wrong reason."""
+    """Return the metrics to check, or refuse those that cannot be: a gate that silently checks less
+    than it was told to would pass for the wrong reason."""
     _check_judges(chosen, left_out)
     in_both = shared_metrics(baseline, candidate, chosen)
     missing = [f"`{metric}`" for metric in chosen if metric not in in_both]
@@ -324,7 +326,7 @@ def _lost_values(rows: Sequence[Contrast]) -> list[Fall]:
 def _new_failures(
     baseline: RecordedRun, candidate: RecordedRun, cases: Sequence[Case]
 ) -> list[Fall]:
-    """A case that the target failed has no value, so that no mean shows it."""
+    """List the cases that the target newly failed: they have no value, so no mean shows them."""
     ids = {case.id for case in cases}
     before = _errors(baseline, ids)
     after = _errors(candidate, ids)
@@ -337,7 +339,7 @@ def _new_failures(
 
 
 def _errors(recorded: RecordedRun, ids: set[str]) -> dict[str, str]:
-    """Case id -> why the target failed it; of those that were asked in both runs."""
+    """Map the id of each failed case to the error, among those asked in both runs."""
     errors = {}
     for seen in recorded.observations:
         if seen.error and seen.case.id in ids:

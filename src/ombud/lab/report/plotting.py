@@ -61,7 +61,8 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """low, high: of y. front: no other point is better in both."""
+    """A point, with an interval of y from `low` to `high`. front: no other point is better in
+    both."""
 
     label: str
     x: float

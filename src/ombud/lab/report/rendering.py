@@ -91,7 +91,7 @@ def html_report(
 
 
 def _fitting(context: Mapping[str, Any], cases: Sequence[Case]) -> str:
-    """The page with as many whole cases, worst first, as have room."""
+    """Return the page with as many whole cases, worst first, as fit."""
     limit = min(FULL_CASES, len(cases))
     page = _page(context, cases, limit)
     if limit and len(page.encode()) > MOST_BYTES:
@@ -110,8 +110,8 @@ def _page(context: Mapping[str, Any], cases: Sequence[Case], limit: int) -> str:
 
 
 def markdown_report(runs: Sequence[RecordedRun], *, lead: str = "") -> str:
-    """Means with intervals and, of several runs, differences to the first. Raises LabError without
-    a run."""
+    """Write means with intervals and, for several runs, differences to the first. Raises LabError
+    without a run."""
     metrics, leading = _ordered(runs, lead)
     sides = sides_of(runs, leading)
     context = _shared_context(sides, metrics, leading="")
@@ -133,7 +133,7 @@ def study_body(plots: StudyPlots) -> str:
 def _overall_lines(
     sides: Sequence[Side], metrics: Sequence[str]
 ) -> Iterator[tuple[str, MetricSummary]]:
-    """Figures over all cases by metric, each with the letter of its run."""
+    """Format figures over all cases by metric, each with the letter of its run."""
     for metric in metrics:
         for side in sides:
             line = side.line(metric)
@@ -217,7 +217,7 @@ def _templates() -> "Environment":
 
 
 def _groups(sides: Sequence[Side]) -> list[tuple[Group, list[tuple[str, int]]]]:
-    """Types, countries and tags, those that a case has, each with its number of cases."""
+    """List the types, countries and tags in use, each with its number of cases."""
     groups = []
     for group in REPORT_GROUPS:
         names = group_names(sides, group)
@@ -246,7 +246,7 @@ def _wants_evidence(seen: Observation) -> bool:
 
 
 def _measured(sides: Sequence[Side]) -> list[tuple[str, list[str], bool]]:
-    """Every setting, by run, and whether the runs differ in it."""
+    """List every setting by run, and whether the runs differ in it."""
     by_run = [dict(_settings(side.recorded.run)) for side in sides]
     keys = dict.fromkeys(chain.from_iterable(by_run))
     rows = []

@@ -128,8 +128,8 @@ class SideComparison:
 
 
 def sides_of(runs: Sequence[RecordedRun], leading: str = "") -> list[Side]:
-    """The runs with their letters; leading: whose types, countries and tags are shown too. Raises
-    LabError where there is no run."""
+    """Give the runs their letters. leading: whose types, countries and tags are shown too. Raises
+    LabError if there is no run."""
     if not runs:
         raise LabError(
             "There is nothing to report: no run was named.", hint="`ombud lab show` lists them."
@@ -140,8 +140,8 @@ def sides_of(runs: Sequence[RecordedRun], leading: str = "") -> list[Side]:
 
 
 def metrics_of(runs: Sequence[RecordedRun]) -> list[str]:
-    """Every metric that one of the runs has. Latencies of runs one after another are not shown side
-    by side: the last looks fastest."""
+    """List every metric that one of the runs has. Latencies of runs made one after another are not
+    shown side by side: the last looks fastest."""
     metrics: dict[str, None] = {}
     for recorded in runs:
         metrics |= dict.fromkeys(recorded.metrics)
@@ -170,7 +170,7 @@ def key_metrics(metrics: Sequence[str]) -> list[str]:
 
 
 def _measured_of(family: Sequence[str], metrics: Sequence[str]) -> str:
-    """The first that was measured; empty without one."""
+    """Return the first metric of the family that was measured; empty without one."""
     for name in family:
         for metric in metrics:
             if metric_name(metric) == name:
@@ -179,7 +179,7 @@ def _measured_of(family: Sequence[str], metrics: Sequence[str]) -> str:
 
 
 def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComparison], list[str]]:
-    """Every run against the first, and why some could not be compared."""
+    """Compare every run with the first, and explain why some could not be compared."""
     first = sides[0]
     comparisons = []
     reasons = []
@@ -202,7 +202,7 @@ def compare_to_first(sides: Sequence[Side], leading: str) -> tuple[list[SideComp
 
 
 def group_names(sides: Sequence[Side], group: Group) -> list[tuple[str, int]]:
-    """Types, countries or others with their number of cases, the most frequent first; none where
+    """List types, countries or others with their number of cases, the most frequent first; none if
     all have the same persona."""
     counts: Counter[str] = Counter()
     for case in cases_of(sides):
@@ -214,7 +214,7 @@ def group_names(sides: Sequence[Side], group: Group) -> list[tuple[str, int]]:
 
 
 def cases_of(sides: Sequence[Side]) -> list[Case]:
-    """Every case that one of the runs asked."""
+    """List every case that one of the runs asked."""
     cases: dict[Case, None] = {}
     for side in sides:
         cases |= dict.fromkeys(side.seen)
@@ -232,7 +232,7 @@ def timed_sides(sides: Sequence[Side]) -> list[tuple[Side, list[float]]]:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The least value that this share of them does not exceed."""
+    """Return the least value that this share of the values does not exceed."""
     return ordered[max(ceil(share * len(ordered)) - 1, 0)]
 
 

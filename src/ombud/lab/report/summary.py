@@ -63,7 +63,7 @@ def summarise(
     by: Sequence[Group] = GROUPS,
     seed: int = 0,
 ) -> tuple[MetricSummary, ...]:
-    """Lines by metric (in order of appearance), then group, then name.
+    """Summarise by metric (in order of appearance), then group, then name.
 
     A case with two tags counts in both. Intervals are clustered by `cluster_of`. Raises LabError
     for a score of a case that is not given."""
@@ -99,13 +99,13 @@ def summarise(
 
 
 def cluster_of(case: Case) -> str:
-    """The first evidence document's uri, else the case's own id: cases about one document are not
-    independent."""
+    """Return the first evidence document's uri, or the case's own id: cases about one document are
+    not independent."""
     return case.evidence[0].document if case.evidence else f"case {case.id}"
 
 
 def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str]]:
-    """(group, name) of everything a case counts in."""
+    """Yield (group, name) for everything that a case counts in."""
     names: dict[Group, tuple[str, ...]] = {
         "overall": ("",),
         "tag": tuple(dict.fromkeys(case.tags)),
@@ -124,7 +124,7 @@ def groups_of(case: Case, by: Sequence[Group] = GROUPS) -> list[tuple[Group, str
 def group_cases(
     cases: Iterable[Case], by: Sequence[Group] = GROUPS
 ) -> dict[tuple[Group, str], list[Case]]:
-    """(group, name) -> its cases; groups in the order of `by`, names by the alphabet."""
+    """Map (group, name) to its cases; groups in the order of `by`, names in alphabetical order."""
     groups: dict[tuple[Group, str], list[Case]] = {}
     for case in cases:
         for key in groups_of(case, by):
@@ -134,7 +134,7 @@ def group_cases(
 
 
 def _reasons(scores: Iterable[Score]) -> dict[str, int]:
-    """Why values are missing, most frequent first."""
+    """Count why values are missing, most frequent first."""
     reasons: Counter[str] = Counter()
     for score in scores:
         if score.value is None:

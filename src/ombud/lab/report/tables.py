@@ -15,8 +15,8 @@ PRICE_UNIT = "US dollars"
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """A table whose first `left` columns are words, the others figures; columns in which no row has
-    anything are left out."""
+    """Format a table whose first `left` columns are words and the others figures; columns that are
+    empty in all rows are left out."""
     table = [head, *rows]
     for column in reversed(range(len(head))):
         if not any(row[column] for row in rows):
@@ -32,12 +32,12 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def plain(words: str) -> str:
-    """Words on one line, without marks that would end a cell or be HTML."""
+    """Put words on one line, without marks that would end a cell or be HTML."""
     return " ".join(words.replace("|", "\\|").replace("<", "&lt;").split("\n"))
 
 
 def figure(value: float | None, sign: bool = False) -> str:
-    """Three decimals, without the zero before the point."""
+    """Format with three decimals, without the zero before the point."""
     if value is None:
         return NONE
     text = f"{value:+.3f}" if sign else f"{value:.3f}"
@@ -46,7 +46,7 @@ def figure(value: float | None, sign: bool = False) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p value; below a thousandth nobody needs its digits."""
+    """Format a p value; below a thousandth as an upper limit."""
     return "< .001" if p is not None and p < 0.001 else figure(p)
 
 
@@ -55,7 +55,7 @@ def interval(low: float | None, high: float | None, sign: bool = False) -> str:
 
 
 def figures_table(lines: Iterable[tuple[str, "MetricSummary"]]) -> str:
-    """Means with their intervals; each line with the letter of its run, where there are several.
+    """Tabulate means with their intervals; with several runs each line has the letter of its run.
 
     The column of invalid verdicts is there only where a judge has graded."""
     rows: list[tuple[str, ...]] = []
@@ -87,8 +87,8 @@ class ContrastRow(NamedTuple):
 def contrast_table(
     rows: Iterable[ContrastRow], label: str = "", *, first: str = "", second: str = ""
 ) -> str:
-    """Differences with their tests; label: head of the rows' labels. first, second: heads of the
-    two means, which are left out without them, as is what the pairs can show at the least."""
+    """Tabulate differences with their tests. label: head of the rows' labels. first, second: heads
+    of the two means; without them, these and the detectable difference are left out."""
     cells: list[tuple[str, ...]] = []
     for row in rows:
         contrast, comparison = row.contrast, row.contrast.comparison

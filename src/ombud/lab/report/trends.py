@@ -33,7 +33,7 @@ class Step:
 
 
 def same_dataset(runs: Iterable[Run], last: Run) -> tuple[Run, ...]:
-    """Finished runs of the same cases, oldest first."""
+    """List finished runs of the same cases, oldest first."""
     finished = []
     for run in runs:
         if run.state == "done" and run.dataset_digest == last.dataset_digest:
@@ -48,8 +48,8 @@ def _start(run: Run) -> tuple[str, str]:
 
 
 def compute_trend(runs: Sequence[RecordedRun], metric: str) -> tuple[Step, ...]:
-    """Runs that have this metric, oldest first, each compared with the one before. Raises LabError
-    for none."""
+    """List the runs that have this metric, oldest first, each compared with the one before. Raises
+    LabError if there are none."""
     measured = [run for run in runs if metric in run.metrics]
     if not measured:
         raise LabError(

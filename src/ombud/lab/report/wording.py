@@ -19,12 +19,12 @@ _SPACE = "\N{NO-BREAK SPACE}"
 
 
 def metric_name(metric: str) -> str:
-    """`recall@8` -> `recall`."""
+    """Return `recall` for `recall@8`."""
     return metric.partition("@")[0]
 
 
 def title_of(metric: str) -> str:
-    """`quote_recall@5` in words: Right passage found, first 5."""
+    """Put `quote_recall@5` into words: Right passage found, first 5."""
     name, _, cutoff = metric.partition("@")
     title = WORDS["titles"].get(name, name.replace("_", " "))
     if not cutoff:
@@ -39,7 +39,7 @@ def unit_of(metric: str) -> str:
 
 
 def figure_of(value: float | None, metric: str) -> str:
-    """A value in the metric's unit: `82 %`, `0.57 s`."""
+    """Format a value in the metric's unit: `82 %`, `0.57 s`."""
     return format_figure(value, unit_of(metric))
 
 
@@ -58,12 +58,12 @@ def is_judged(metric: str) -> bool:
 
 
 def group_words(name: str) -> str:
-    """A type, country or tag in words."""
+    """Put a type, country or tag into words."""
     return "no country" if name == NO_COUNTRY else name.replace("_", " ")
 
 
 def interval_of(mean: Mean, metric: str) -> str:
-    """`59 to 83 %`, in the metric's unit; empty without an interval."""
+    """Format `59 to 83 %`, in the metric's unit; empty without an interval."""
     return interval_words(mean, unit_of(metric))
 
 
@@ -77,7 +77,7 @@ class WithInterval(Protocol):
 
 
 def interval_words(mean: WithInterval, unit: str) -> str:
-    """`59 to 83 %`; empty without an interval."""
+    """Format `59 to 83 %`; empty without an interval."""
     if mean.low is None or mean.high is None:
         return ""
     low = format_figure(mean.low, unit)
@@ -90,8 +90,8 @@ def interval_words(mean: WithInterval, unit: str) -> str:
 
 
 def difference_words(value: float | None, metric: str) -> str:
-    """A difference: in points of a hundred for shares, else in the metric's unit, always with its
-    sign."""
+    """Format a difference: in percentage points for shares, else in the metric's unit, always with
+    its sign."""
     if value is None or is_share(metric):
         return format_figure(value, "points")
     sign = "+" if value > 0 else ""

@@ -25,7 +25,7 @@ MIN_SHARED_WORDS = 0.9
 
 
 def why_no_document(page: WebPage) -> str:
-    """Explain why a page is no document, judged by itself; empty if it may be one."""
+    """Explain why a page, judged by itself, is not a document; empty if it may be one."""
     letters = sum(map(len, page.lines))
     if page.has_frames and not letters:
         return FRAMES_ONLY

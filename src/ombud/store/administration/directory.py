@@ -89,7 +89,7 @@ class Outdated(Busy):
 def list_users(
     store: Store, *, identity: str = "", user_name: str = "", external_id: str = ""
 ) -> list[DirectoryUser]:
-    """Return the people that the directory has not removed; limited to one by any of the names."""
+    """List the people that the directory has not removed and that have all the names given."""
     query = select(users).where(~users.c.removed)
     for column, value in (
         (users.c.account_id, identity),

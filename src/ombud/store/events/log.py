@@ -170,8 +170,8 @@ def conversations_of(
 def label_conversation(
     store: Store, conversation_id: str, title: str | None = None, *, pinned: bool | None = None
 ) -> None:
-    """Change the title of a conversation in its owner's list, and whether it is pinned there; what
-    is None stays."""
+    """Change the title of a conversation in its owner's list and whether it is pinned there; None
+    leaves a value unchanged."""
     changes = {"title": title, "pinned": pinned}
     values = {name: value for name, value in changes.items() if value is not None}
     if values:

@@ -17,7 +17,7 @@ def export(
     ),
     home: Path | None = HOME,
 ) -> None:
-    """A run in the formats of other tools: RAGAS records, a TREC run, a spreadsheet, everything as
+    """Export a run for other tools: as RAGAS records, a TREC run, a spreadsheet, or everything as
     JSON Lines."""
     del home
     with errors_said():

@@ -104,7 +104,8 @@ def _case_writer(
     passages: "Sequence[Chunk]",
     replies: "FileReplies",
 ) -> "CaseWriter":
-    """The critic is the judge where one is set, so that nobody checks their own work."""
+    """Set up the case writer; its critic is the judge, if one is set, so that no model checks its
+    own work."""
     from ombud.app import PROMPTS, embed_of
     from ombud.lab import CaseWriter, Cleaner, Judge, JudgePolicy
     from ombud.prompts import load_sections

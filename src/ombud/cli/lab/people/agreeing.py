@@ -77,7 +77,7 @@ def align(
 
 
 def _only(read: "RatingSet", criterion: str) -> "RatingSet":
-    """The ratings in one criterion; all without it."""
+    """Return the ratings in one criterion; all if none is named."""
     from ombud.errors import BadRequest
 
     if not criterion:
@@ -146,8 +146,8 @@ def _scores_of_runs(read: "RatingSet", metric: str) -> Scores:
 def _keep_alignments(
     read: "RatingSet", metric: str, alignments: "Sequence[JudgeAlignment]"
 ) -> None:
-    """For the gate: how far who gave this metric in these runs agrees with people. Of several
-    criteria the one that the metric is named after counts."""
+    """Store, for the gate, how far the judge of this metric in these runs agrees with people. Of
+    several criteria the one that the metric is named after counts."""
     from ombud.lab import read_run
     from ombud.store import StoredAlignment, save_alignment
 

@@ -107,7 +107,8 @@ def _drawn(
 
 
 def _on_first_day(cases: "Sequence[Case]", drafts: "Sequence[PolicyDraft]") -> "Sequence[Case]":
-    """When all drafts are in force; a case with a day of its own keeps it."""
+    """Date the cases to the day when all drafts are in force; a case with a day of its own keeps
+    it."""
     first = max(draft.begins for draft in drafts)
     dated: list[Case] = []
     for case in cases:
@@ -122,7 +123,7 @@ def _answered(
     target: "Target",
     on_progress: "OnProgress",
 ) -> str:
-    """The id of the run that answers them."""
+    """Answer the cases and return the id of the run."""
     from ombud.lab import RunOptions, parse_metrics, run_cases
 
     options = RunOptions(parse_metrics(ASKED), name=f"round: {topic}", dataset=f"round {topic}")

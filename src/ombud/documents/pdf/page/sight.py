@@ -137,8 +137,8 @@ def affected_objects(
     painted: Painted,
     colours: Mapping[int, Colour | None],
 ) -> set[int]:
-    """Find text objects with letters below one of the shapes, or above one of their own colour, by
-    address."""
+    """Find the addresses of text objects with letters that a shape covers, or that lie on a shape
+    of their own colour."""
     in_objects = [letter for letter in letters if letter.face.painted in painted.letters]
     addresses = [letter.face.painted for letter in in_objects]
     boxes = np.array([letter.box for letter in in_objects]).reshape(-1, 4)
