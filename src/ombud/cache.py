@@ -5,7 +5,8 @@ from pathlib import Path
 
 
 def user_cache() -> Path:
-    """A folder, there or not, for what can be made anew; raises OSError where a user has none."""
+    """Return a folder, which may not exist yet, for what can be made again; raises OSError if a
+    user has none."""
     named = os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(named or Path.home() / ".cache") / "ombud"

@@ -45,7 +45,7 @@ _ASSIGNED = re.compile(
 
 
 def mask_secrets(text: str) -> str:
-    """`text` with every password and token in it masked: `scheme://user:***@host`, `?api_key=***`.
+    """Mask every password and token in a text: `scheme://user:***@host`, `?api_key=***`.
 
     Where an address is not written as it should be, rather too much is masked than too little.
     """

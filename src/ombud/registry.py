@@ -63,8 +63,8 @@ def open_part(
 
 @contextmanager
 def plugin_faults(kind: str, name: str) -> Iterator[None]:
-    """Around a call of the part with this name: what it raises, our own errors aside, is a
-    SetupError that names the plugin's package. What a part of ours raises is left as it is."""
+    """Turn what a plugin raises, our own errors aside, into a SetupError that names its package.
+    Errors of built-in parts pass unchanged."""
     package = distribution_of(kind, name)
     try:
         yield
@@ -80,12 +80,12 @@ def plugin_faults(kind: str, name: str) -> Iterator[None]:
 
 
 def names(kind: str, built_in: Iterable[str]) -> tuple[str, ...]:
-    """Everything that `find` knows of this kind, sorted."""
+    """List all names of this kind that `find` knows, sorted."""
     return tuple(sorted({*built_in, *_plugins(kind)}))
 
 
 def missing_name(kind: str, name: str, known: Iterable[str]) -> SetupError:
-    """The error for a part that is not there: MissingExtra for one of our packages, which is not
+    """Make the error for a missing part: MissingExtra for one of our packages that is not
     installed, UnknownName for anything else."""
     package = OWN_PACKAGES.get(kind, {}).get(name)
     if not package:
@@ -99,7 +99,7 @@ def missing_name(kind: str, name: str, known: Iterable[str]) -> SetupError:
 def unknown_name(
     kind: str, name: str, known: Iterable[str], spelt: Iterable[str] = ()
 ) -> UnknownName:
-    """The error for a name that stands for nothing; its hint says the nearest and all known.
+    """Make the error for an unknown name; its hint gives the nearest and all known names.
 
     spelt: how the known are listed, where that differs from their names."""
     listed = list(known)
@@ -110,7 +110,7 @@ def unknown_name(
 
 
 def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[[str], object]:
-    """The `__getattr__` of a room's door (PEP 562), for what takes long to import and most
+    """Make the `__getattr__` of a room's door (PEP 562), for what takes long to import and most
     processes never need.
 
     modules: their public names, or modules below them, such as {"extraction":
@@ -131,7 +131,7 @@ def imported_later(room: str, modules: Mapping[str, Iterable[str]]) -> Callable[
 
 
 def distribution_of(kind: str, name: str) -> str:
-    """The installed package whose plugin has this name; empty where none has."""
+    """Return the installed package whose plugin has this name; empty if there is none."""
     plugins = _plugins(kind).get(name)
     return _distribution(plugins[0]) if plugins else ""
 
@@ -142,7 +142,7 @@ def _plugins(kind: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 @cache
 def _installed(path: tuple[str, ...]) -> Plugins:
-    """To look through what is installed takes 20 ms, so it is done once for each `sys.path`."""
+    """List installed plugins, once for each `sys.path`, because the search takes 20 ms."""
     del path
     installed = entry_points()
     kinds: dict[str, dict[str, tuple[EntryPoint, ...]]] = {}
@@ -161,8 +161,8 @@ def _by_name(plugins: Iterable[EntryPoint]) -> dict[str, tuple[EntryPoint, ...]]
 
 
 def _only(kind: str, plugins: Sequence[EntryPoint]) -> EntryPoint:
-    """The one of this name. Which of two is meant nobody can know, and the order of what is
-    installed must not decide."""
+    """Return the plugin of this name; raises SetupError if several packages have one, since the
+    order of installation must not decide."""
     packages = sorted({_distribution(plugin) for plugin in plugins})
     if len(packages) > 1:
         listed = " and ".join(f"`{package}`" for package in packages)
@@ -178,7 +178,7 @@ def _plain(kind: str) -> str:
 
 
 def _reason(broken: BaseException) -> str:
-    """Kind and message of an error, in one line."""
+    """Format the type and message of an error in one line."""
     message = " ".join(str(broken).split())
     return f"{type(broken).__name__}: {message}" if message else type(broken).__name__
 

@@ -253,7 +253,7 @@ def compare(
     *,
     seed: int = 0,
 ) -> Comparison:
-    """Everything about two systems on the same cases; position i of both is case i."""
+    """Compare two systems on the same cases; position i of both is case i."""
     differences = _differences(first, second)
     valid = _measured(differences)
     if not valid:
@@ -275,7 +275,7 @@ def compare(
 
 
 def _measured(values: Iterable[float | None]) -> list[float]:
-    """Without the places that have no value."""
+    """Drop the places without a value."""
     return [value for value in values if value is not None]
 
 

@@ -34,8 +34,8 @@ class Prompt(NamedTuple):
 
 
 def load(task: str, model: str = "", override: Path | None = None) -> Prompt:
-    """Most specific file wins: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`. Read
-    anew each time.
+    """Load the most specific file: `gpt-4.1-mini`, then `gpt-4.1`, then `gpt`, then `default`.
+    Files are read anew each time.
 
     model may carry its provider (`openai:gpt-4.1`), which plays no part, and its maker
     (`meta-llama/Llama-3.1-8B`). override is a folder looked at first, such as `prompts/` of a
@@ -71,7 +71,7 @@ def load_sections(task: str, model: str = "", override: Path | None = None) -> S
 
 
 def variants(task: str, override: Path | None = None) -> list[str]:
-    """The models that a task has words of their own for, `default` among them."""
+    """List the models that a task has its own prompts for, `default` among them."""
     files = list((HERE / task).glob("*.txt"))
     if override:
         files += (override / task).glob("*.txt")
@@ -79,7 +79,7 @@ def variants(task: str, override: Path | None = None) -> list[str]:
 
 
 def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]:
-    """Every file that can be used, strongest first; the last one ships and is for all models."""
+    """Yield every usable file, strongest first; the last one ships and is for all models."""
     if not (HERE / task / "default.txt").is_file():
         raise UnknownName(f"No prompt is called `{task}`.", hint=f"Known: {', '.join(_tasks())}.")
     stems = _stems(model)
@@ -102,8 +102,8 @@ def _files_for(task: str, model: str, override: Path | None) -> Iterator[Prompt]
 
 
 def _stems(model: str) -> list[str]:
-    """File names for a model, most specific first: the name cut at each dash, without its maker,
-    then its family."""
+    """Yield file names for a model, most specific first: the name without its maker, cut at each
+    dash, then its family."""
     name = (model.partition(":")[2] or model).replace(":", "-")
     folded = name.casefold()
     without_maker = folded.rpartition("/")[2]
@@ -127,19 +127,20 @@ def tasks() -> list[str]:
 
 
 def shipped(name: str) -> str:
-    """The text of a prompt that ships, such as `compose/gpt-4.1`; empty where none is called so."""
+    """Return the text of a shipped prompt, such as `compose/gpt-4.1`; empty if there is none of
+    that name."""
     task, _, variant = name.partition("/")
     path = HERE / task / f"{variant}.txt"
     return path.read_text(encoding="utf-8") if task in _tasks() and path.is_file() else ""
 
 
 def why_not(text: str, task: str) -> str:
-    """Why a text cannot be the prompt of a task; empty where it can."""
+    """Explain why a text cannot be the prompt of a task; empty if it can."""
     return _wrong(text, task)
 
 
 def digests(override: Path | None = None) -> dict[str, str]:
-    """Prompt -> digest of every prompt that can be sent: those that ship, and over them those of a
+    """Map every prompt that can be sent to its digest: those that ship, overridden by those of a
     folder."""
     by_name = dict(_shipped_digests())
     if override and override.is_dir():
@@ -151,7 +152,8 @@ def digests(override: Path | None = None) -> dict[str, str]:
 
 @cache
 def _shipped_digests() -> Mapping[str, str]:
-    """They stay while a process lasts, and are asked for with every answer."""
+    """Cache the digests, which do not change while a process runs and are needed for every
+    answer."""
     by_name: dict[str, str] = {}
     for path in _files(HERE):
         by_name[_name(path)] = Prompt(_name(path), path.read_text(encoding="utf-8")).digest

@@ -20,7 +20,8 @@ def split(text: str) -> dict[str, str]:
 
 
 def layered(texts: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Section -> (position of the text that it is taken from, its words). texts: strongest first.
+    """Map each section to (position of the text that it is taken from, its words). texts: strongest
+    first.
 
     The order is that of the weakest text, which holds all. A text without sections is a whole
     prompt: nothing weaker counts, and where it is the strongest it stands as the one section ``.

@@ -128,7 +128,7 @@ class Document(Record):
             start += len(block.text) + BETWEEN_BLOCKS
 
     def annotations_in(self, start: int, end: int) -> tuple[Annotation, ...]:
-        """Links and footnote marks within an interval of the text, cut to it."""
+        """Return links and footnote marks within an interval of the text, cut to it."""
         cut: list[Annotation] = []
         for one in self.annotations:
             if one.kind != "struck" and one.start < end and one.end > start:

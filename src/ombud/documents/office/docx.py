@@ -82,7 +82,7 @@ def read(data: bytes, pages: int) -> ParsedFile:
 
 
 def read_notes(package: Package, styles: dict[str, Style]) -> dict[tuple[str, str], str]:
-    """(element of the reference, id) -> words of the note."""
+    """Map (element of the reference, id) to the words of the note."""
     notes: dict[tuple[str, str], str] = {}
     for part, name, reference in _NOTES:
         path = f"word/{part}.xml"

@@ -173,7 +173,8 @@ class _Reader:
         return False
 
     def _anchored(self, node: Element) -> Iterator[Block]:
-        """Footnotes, text boxes, tables and descriptions of pictures that hang on a paragraph."""
+        """Collect footnotes, text boxes, tables and descriptions of pictures that are anchored to a
+        paragraph."""
         for child in node:
             if child.tag == "note":
                 yield from self._footnote(child)

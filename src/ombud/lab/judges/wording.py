@@ -11,7 +11,7 @@ _CLOSING = re.compile(r"</(question|earlier|reference|passages|answer|text)>", r
 
 
 def rubric_words(rubric: Rubric) -> dict[str, str]:
-    """Fill the placeholders that a rubric has in the prompt."""
+    """Return the values that a rubric gives to the placeholders of the prompt."""
     ordered = sorted(rubric.levels)
     levels = [f"{grade}: {rubric.levels[grade]}" for grade in ordered]
     examples = [_example(example, rubric) for example in (rubric.good, rubric.poor) if example]
@@ -49,7 +49,7 @@ def material(texts: Mapping[str, str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Remove words that would close the tag around the text."""
+    """Escape words that would close the tag around the text."""
     return _CLOSING.sub(r"<\\/\1>", text)
 
 

@@ -32,8 +32,8 @@ class PathCost:
 
 
 def costs_by_path(traces: Iterable[Trace]) -> list[PathCost]:
-    """A line for each path that was taken, then one of all where there are several; none where
-    nothing was asked of a model."""
+    """Compute the cost of each path taken, then of all together if there are several; empty if no
+    model was asked."""
     every = list(traces)
     if not any(trace.calls or trace.tokens_in for trace in every):
         return []

@@ -152,7 +152,7 @@ def _rows(
 
 
 def _points(timed: Sequence[tuple[Side, Sequence[float]]], metric: str) -> list[Point]:
-    """Median seconds and quality of each run that has both."""
+    """List median seconds and quality of each run that has both."""
     places: list[tuple[float, float]] = []
     means: list[tuple[Side, Mean]] = []
     for side, seconds in timed:

@@ -48,7 +48,7 @@ class Connection:
         self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
     async def send(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON of the reply; tries again where the server is busy or breaks off.
+        """Return the JSON of the reply; retries if the server is busy or breaks off.
 
         Raises Unreachable when no connection is made, and LabError for an answer that is none.
         """
@@ -75,7 +75,7 @@ class Connection:
         raise AssertionError  # the last attempt returns or raises
 
     def get(self, path: str) -> Any:
-        """The JSON of a page, once and without waiting."""
+        """Request the JSON of a page once, without waiting."""
         with self.open() as client:
             try:
                 response = client.get(path)
@@ -118,7 +118,7 @@ class Connection:
         )
 
     async def _send_within_rate(self, method: str, path: str, body: Any) -> httpx.Response:
-        """The reply, once the server's limit of requests lets it through.
+        """Return the reply once the server's rate limit lets it through.
 
         No try that failed: such a server says when it takes more. One that still says so after
         `PATIENCE` seconds is taken at its word.

@@ -137,7 +137,7 @@ def _placed_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _records(text: str) -> Iterator[tuple[int, Any]]:
-    """A list, one object, or an object a line."""
+    """Parse a list, one object, or one object a line."""
     try:
         whole = json.loads(text)
     except json.JSONDecodeError:
@@ -155,7 +155,7 @@ def _records(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _observation(row: dict[str, Any]) -> Observation | None:
-    """A record that is no span; None for one without an answer."""
+    """Read a record that is not a span; None if it has no answer."""
     if isinstance(row.get("case"), dict):
         fields = {key: value for key, value in row.items() if key != "scores"}
         return Observation.model_validate(fields)
@@ -191,7 +191,7 @@ def _of_langfuse(row: Mapping[str, Any]) -> Observation | None:
 
 
 def _retrieved(step: Mapping[str, Any]) -> list[Any] | None:
-    """Passages of a step of Langfuse; None for one that did not search."""
+    """Return the passages of a Langfuse step; None if it did not search."""
     if "retriev" not in f"{step.get('type')} {step.get('name')}".lower():
         return None
     output = step.get("output")
@@ -200,7 +200,8 @@ def _retrieved(step: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _of_trace(steps: Sequence[Span]) -> Observation | None:
-    """The question of the first step that has one, the answer of the outermost, else the last."""
+    """Return the question of the first step that has one and the answer of the outermost, else of
+    the last."""
     ordered = sorted(steps, key=lambda span: span.started)
     facts = [span.attributes for span in ordered]
     outermost = [span.attributes for span in ordered if not span.parent] + facts[::-1]
@@ -229,8 +230,8 @@ def _seen(question_input: Any, reply: SystemReply, seconds: float | None) -> Obs
 
 
 def _passages(searches: Iterable[list[Any] | None]) -> dict[str, Any]:
-    """`contexts` and `ids` of all searches, each where every passage has it; empty without a
-    search."""
+    """Collect `contexts` and `ids` of all searches, each only if every passage has it; empty
+    without a search."""
     done = [passages_of_one for passages_of_one in searches if passages_of_one is not None]
     passages = [passage for passages_of_one in done for passage in passages_of_one]
     parts = {
@@ -259,7 +260,7 @@ def _passage_id(passage: Any) -> str:
 
 
 def _documents(attributes: Attributes) -> list[Any] | None:
-    """Passages of a search; None for a step that did not search."""
+    """Return the passages of a search; None for a step that did not search."""
     documents = attributes.get("gen_ai.retrieval.documents")
     if documents is not None:
         listed = json.loads(documents) if isinstance(documents, str) else documents
@@ -302,7 +303,7 @@ def _spans(record: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _attributes(span: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The attributes of a span and of its events, its own last."""
+    """Yield the attributes of a span's events, then its own."""
     for event in span.get("events", ()):
         yield from event.get("attributes", ())
     yield from span.get("attributes", ())
@@ -328,7 +329,7 @@ def _first(attributes: Attributes, keys: Iterable[str]) -> Any:
 
 
 def _sum(counts: Iterable[Any]) -> int | None:
-    """None where nobody counted."""
+    """Add up counts; None if nothing was counted."""
     numbers = [int(count) for count in counts if isinstance(count, int | float)]
     return sum(numbers) if numbers else None
 

@@ -22,7 +22,7 @@ FORMATS: dict[str, str] = {
 
 
 def export(recorded: RecordedRun, form: str) -> Iterator[str]:
-    """Lines, each with its end; raises UnknownName for another format."""
+    """Yield lines, each with its end; raises UnknownName for an unknown format."""
     if form not in _WRITERS:
         raise UnknownName(f"No format is called `{form}`.", hint=f"Known: {', '.join(FORMATS)}.")
     return (line + "\n" for line in _WRITERS[form](recorded))
@@ -129,7 +129,7 @@ def _cells(cells: list[str]) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """A cell that a spreadsheet would take for a formula is text with an apostrophe before it."""
+    """Put an apostrophe before a cell that a spreadsheet would take for a formula."""
     is_formula = cell[:1] in _FORMULA
     if cell.startswith("-"):
         is_formula = not _is_number(cell)

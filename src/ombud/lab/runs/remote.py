@@ -97,7 +97,7 @@ class RemoteTarget:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Only \\n ends a line: httpx would also cut at characters that JSON allows inside a string."""
+    """Split at \n only: httpx would also cut at characters that JSON allows inside a string."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
@@ -109,7 +109,8 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def _joined(passages: Iterable[Chunk]) -> dict[tuple[str, str], str]:
-    """(document id, version) -> text; passages that do not fit their offsets are left out."""
+    """Map (document id, version) to its text; passages that do not fit their offsets are left
+    out."""
     pieces: dict[tuple[str, str], list[Chunk]] = {}
     for chunk in passages:
         if 0 <= chunk.start == chunk.end - len(chunk.text):

@@ -54,7 +54,7 @@ JudgeOf = Callable[[str], Judge]
 
 
 def no_progress(step: str, done: int, total: int) -> None:
-    """For whoever does not show it."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +254,8 @@ def _planned_run(
 
 
 def _unfinished_run(store: Store, planned: Run, *, reuse: bool) -> Run | None:
-    """The run that this one goes on with; with `reuse` a finished one too, if it has all metrics:
-    what was only searched for has no answers to score."""
+    """Find the run to resume; with `reuse` also a finished one that has all metrics: without
+    answers there is nothing to score."""
     wanted = set(planned.config["metrics"])
     for run in list_runs(store, digest=planned.digest):
         is_same = (run.name, run.study) == (planned.name, planned.study)
@@ -304,7 +304,7 @@ class _Keeper:
         self._has_come.set()
 
     async def write(self) -> None:
-        """Until it is cancelled."""
+        """Write finished cases until cancelled."""
         while True:
             await self._has_come.wait()
             self._has_come.clear()
@@ -318,8 +318,8 @@ class _Keeper:
             self._report()
 
     def close(self) -> None:
-        """A commit that was begun is waited for, one that was not is made here: nothing is kept
-        twice or lost."""
+        """Wait for a commit in progress and commit the rest here, so that nothing is stored twice
+        or lost."""
         if self._writing and self._writing.cancel():
             self._waiting = [*self._batch, *self._waiting]
         elif self._writing:

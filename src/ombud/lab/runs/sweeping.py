@@ -57,8 +57,8 @@ class SweepPoint:
 
 
 def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
-    """`plan.k=3,5` and `plan.mode=sparse,dense` -> four cells, the last axis fastest; raises
-    LabError."""
+    """Parse `plan.k=3,5` and `plan.mode=sparse,dense` into four cells, the last axis changing
+    fastest; raises LabError."""
     parsed = _parsed(axes)
     size = prod(map(len, parsed.values())) if parsed else 0
     if not 0 < size <= MOST:
@@ -75,8 +75,8 @@ def parse_grid(axes: Sequence[str]) -> tuple[Cell, ...]:
 
 
 def parse_axes(axes: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """Key -> its values: of `plan.*`, `index.*`, `models.chat` and `models.embedder`. Raises
-    LabError, also for a value that is out of range by itself.
+    """Map each key to its values: of `plan.*`, `index.*`, `models.chat` and `models.embedder`.
+    Raises LabError, also for a value that is out of range.
 
     A value that is itself a list is spelt with + (`plan.strategies=standard+hyde,keywords`), an
     object as JSON inside a JSON list (`plan.weights=[{"sparse": 1, "dense": 0}]`), numbers from one
@@ -124,7 +124,7 @@ def _check_weight(key: str, value: Any) -> None:
 
 
 def _axis(axis: str) -> tuple[str, str]:
-    """Key and the text of its values."""
+    """Split into the key and the text of its values."""
     key, _, text = axis.partition("=")
     section, _, field = key.partition(".")
     is_setting = section in {"plan", "index"} or key in MODELS
@@ -138,7 +138,7 @@ def _axis(axis: str) -> tuple[str, str]:
 
 
 def part(cell: Cell, section: str) -> dict[str, Any]:
-    """The plan fields of a cell, without `plan.`; the index settings keep their whole key."""
+    """Return the plan fields of a cell, without `plan.`; index settings keep their whole key."""
     fields: dict[str, Any] = {}
     for key, value in cell.items():
         leg = key.removeprefix(_WEIGHT)
@@ -155,7 +155,7 @@ def changed_settings(cell: Cell) -> dict[str, Any]:
 
 
 def cell_label(cell: Cell) -> str:
-    """`k=5 mode=sparse`."""
+    """Label a cell: `k=5 mode=sparse`."""
     parts = []
     for key, value in cell.items():
         _, _, field = key.partition(".")
@@ -166,8 +166,8 @@ def cell_label(cell: Cell) -> str:
 def sweep_points(
     cells: Sequence[Cell], recorded: Sequence[RecordedRun], metric: str
 ) -> tuple[SweepPoint, ...]:
-    """Each cell's quality with its interval and its median time, the Pareto front marked; the time
-    is that measured in turn, and without it there is none.
+    """Place each cell by quality, with its interval, and by median time measured in turn, if there
+    is one; the Pareto front is marked.
 
     Of a metric such as price less is better; of one that is neither, more.
     """
@@ -237,7 +237,7 @@ def _values(key: str, text: str) -> list[Any]:
 
 
 def _spanned(key: str, span: re.Match[str]) -> list[int | float]:
-    """Both ends are in it; raises LabError for none or too many."""
+    """List the values of a range, both ends included; raises LabError for none or too many."""
     low = Decimal(span[1])
     high = Decimal(span[2])
     is_fraction = key in _FRACTIONS or key.startswith(_WEIGHT)

@@ -102,8 +102,8 @@ class SystemReply(BaseModel):
 
 
 def read_reply(value: Any) -> SystemReply:
-    """A text is an answer; a mapping or a dataclass has fields of `SystemReply`. Raises
-    LabError."""
+    """Read a reply: text is an answer; a mapping or a dataclass has the fields of `SystemReply`.
+    Raises LabError."""
     fields = {"answer": value} if isinstance(value, str) else value
     if is_dataclass(value) and not isinstance(value, type):
         fields = asdict(value)
@@ -194,8 +194,8 @@ class SystemTarget:
 
 
 def find_system(name: str, table: TargetSettings, *, seconds: float) -> "SystemTarget | None":
-    """The target that `module:function`, a TOML file or the address of the [target] table names;
-    None where the name is none of these. Raises SetupError."""
+    """Find the target that `module:function`, a TOML file or the address of the [target] table
+    names; None if the name is none of these. Raises SetupError."""
     if name.endswith(".toml"):
         table = read_target_table(Path(name))
         return http_target(table, seconds=seconds)
@@ -214,7 +214,7 @@ def is_function(name: str) -> bool:
 
 
 def function_target(name: str) -> SystemTarget:
-    """The target `module:function`: called with the question, in a thread unless it is async.
+    """Load the target `module:function`: called with the question, in a thread unless it is async.
 
     It may also take `history` (the messages before) and `person` (country, roles, …). Raises
     SetupError where there is no such function.
@@ -250,8 +250,8 @@ def function_target(name: str) -> SystemTarget:
 def http_target(
     table: TargetSettings, *, seconds: float, environment: Mapping[str, str] = os.environ
 ) -> SystemTarget:
-    """The service that a [target] table describes. Raises SetupError for a header whose variable
-    is not set, and for a path that is none."""
+    """Build the target that a [target] table describes. Raises SetupError for a header whose
+    variable is not set and for an invalid path."""
     headers = {key: _filled(key, value, environment) for key, value in table.headers.items()}
     paths: dict[str, Any] = {}
     for part in ("answer", "contexts", "ids"):
@@ -291,7 +291,7 @@ def http_target(
 
 
 def read_target_table(path: Path) -> TargetSettings:
-    """The [target] table of a TOML file; raises SetupError naming the file and the key."""
+    """Read the [target] table of a TOML file; raises SetupError naming the file and the key."""
     hint = 'It holds a table [target] with `url`, such as url = "http://127.0.0.1:8000".'
     try:
         whole = tomllib.loads(path.read_bytes().decode())
@@ -349,7 +349,8 @@ def _placeholders(question: Question) -> dict[str, Any]:
 
 
 def _fill(template: Any, values: Mapping[str, Any]) -> Any:
-    """A value that is a placeholder alone becomes what it stands for, whatever its type."""
+    """Replace placeholders; a value that is nothing but a placeholder takes the type of what it
+    stands for."""
     if isinstance(template, Mapping):
         return {key: _fill(value, values) for key, value in template.items()}
     if isinstance(template, list | tuple):

@@ -28,12 +28,12 @@ class Target(Protocol):
         ...
 
     def passages(self) -> Iterator[Chunk]:
-        """Every indexed passage."""
+        """Yield every indexed passage."""
         ...
 
     def text_of(self, document_id: str, version: str) -> str | None:
-        """The text that citations of this document version count in; None when it is not to be
-        had."""
+        """Return the text that citations of this document version refer to; None if it is not
+        available."""
         ...
 
     def variant(self, settings: Mapping[str, Any]) -> "Target":

@@ -64,7 +64,7 @@ async def time_runs(
 async def _in_turn(
     sides: Sequence["_Side"], cases: Sequence[Case], on_progress: OnProgress
 ) -> dict[Case, list[float]]:
-    """Case -> seconds of each side; without the cases that one of them failed."""
+    """Map each case to the seconds of each side, without cases that one side failed."""
     for side in sides:
         await side.seconds(cases[0])
     timed: dict[Case, list[float]] = {}

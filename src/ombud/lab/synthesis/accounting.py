@@ -40,7 +40,7 @@ class SynthesisAccount:
     embedded: bool = False
 
     def as_text(self) -> str:
-        """A few lines for the terminal."""
+        """Write a few lines for the terminal."""
         lines = [f"{self.kept} of {self.wanted} cases, from {self.proposed} proposals"]
         if self.kept < self.wanted:
             lines.append(f"  fewer than wanted: the {self.passages} passages gave no more")

@@ -115,7 +115,7 @@ class Assigner:
         self._number = 0
 
     def next_of(self, name: CaseType) -> Assignment | None:
-        """None when the passages are used up."""
+        """Return the next assignment of a type; None when the passages are used up."""
         stratum = theme = ""
         passages: tuple[Chunk, ...] = ()
         if name in THEMED:
@@ -151,7 +151,8 @@ def _can_be_asked(chunk: Chunk) -> bool:
 
 
 def _sources(chunks: Sequence[Chunk], chance: Random) -> Iterator[tuple[str, Chunk]]:
-    """(stratum, passage): strata by their share of the words, in each the documents in turn."""
+    """Yield (stratum, passage): strata by their share of the words, and in each the documents in
+    turn."""
     if not chunks:
         return
     rows: dict[str, list[Chunk]] = {}
@@ -172,8 +173,8 @@ def _sources(chunks: Sequence[Chunk], chance: Random) -> Iterator[tuple[str, Chu
 
 
 def strata(chunks: Sequence[Chunk]) -> dict[str, dict[str, list[Chunk]]]:
-    """Stratum -> uri -> passages: documents by their number of words, a third of them in each
-    stratum."""
+    """Map stratum -> uri -> passages: a third of the documents in each stratum, by their number of
+    words."""
     documents: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         documents.setdefault(chunk.uri, []).append(chunk)
@@ -190,7 +191,7 @@ def _words(chunks: Sequence[Chunk]) -> int:
 
 
 def quotas(size: int, weights: Mapping[str, int]) -> dict[str, int]:
-    """`size` shared out by weight, largest remainders first."""
+    """Divide `size` by weight, largest remainders first."""
     total = sum(weights.values())
     if not total:
         return dict.fromkeys(weights, 0)
@@ -203,7 +204,7 @@ def quotas(size: int, weights: Mapping[str, int]) -> dict[str, int]:
 
 
 def _in_turn(documents: Mapping[str, list[Chunk]], chance: Random) -> list[Chunk]:
-    """A passage of every document, then a second one of each, …"""
+    """Yield a passage of every document, then a second one of each, …"""
     shuffled = [chance.sample(own, len(own)) for _, own in sorted(documents.items())]
     chance.shuffle(shuffled)
     return [chunk for chunk in chain(*zip_longest(*shuffled)) if chunk is not None]

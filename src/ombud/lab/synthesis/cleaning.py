@@ -63,7 +63,7 @@ class Cleaner:
         return self._embed is not None
 
     def check(self, question: str, source: Chunk | None, *, relevant: bool = True) -> str:
-        """The first check that the question fails; a question that passes is remembered.
+        """Name the first check that the question fails; a question that passes is remembered.
 
         source: the passage it was written from. relevant: whether it has to be near that passage,
         which noisy questions are not."""

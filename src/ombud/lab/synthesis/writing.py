@@ -104,7 +104,8 @@ class CaseWriter:
         request: WritingRequest,
         on_progress: OnProgress = lambda *_: None,
     ) -> Synthesis:
-        """Up to `size` cases. Stopped, the same call goes on: what was replied is remembered.
+        """Write up to `size` cases. If it is stopped, the same call continues with the stored
+        replies.
 
         Raises LabError without passages and UnknownName for a type; ModelError where a model cannot
         be asked."""
@@ -201,8 +202,8 @@ class CaseWriter:
         return proposal if verdict.fits else proposal.drop(ANOTHER_KIND)
 
     async def _evidence(self, proposal: _Proposal) -> Sequence[Chunk]:
-        """The passages that it was written from, and for what nothing may answer what the assistant
-        finds besides."""
+        """Return the passages that the case was written from and, for a question that nothing may
+        answer, those that the assistant finds besides."""
         own = proposal.assignment.passages
         if proposal.assignment.kind.expect != "deny" or not self._search:
             return own
@@ -211,7 +212,7 @@ class CaseWriter:
         return [*own, *(chunk for chunk in hits if chunk.id not in own_ids)]
 
     def _clean(self, proposal: _Proposal) -> str:
-        """The check of the cleaner that it falls to; empty where it is kept."""
+        """Name the cleaner's check that the proposal fails; empty if it is kept."""
         assignment, written = proposal.assignment, proposal.written
         return self._cleaner.check(
             " ".join((*written.earlier, written.question)),
@@ -242,7 +243,8 @@ def _is_whole(assignment: Assignment, written: WrittenCase) -> bool:
 
 
 def _is_quoted(assignment: Assignment, written: WrittenCase) -> bool:
-    """Every quote stands in a passage, and every passage that an answer needs is quoted."""
+    """Tell whether every quote stands in a passage, and every passage that an answer needs is
+    quoted."""
     if assignment.kind.expect not in ("answer", "clarify"):
         return True
     places = [_place(quote, assignment.passages) for quote in written.quotes]

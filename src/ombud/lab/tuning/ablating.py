@@ -31,8 +31,8 @@ class Ablation:
 
 
 async def ablate(tuning: Tuning, cases: Sequence[Case], parts: Parts) -> tuple[Ablation, ...]:
-    """Every part left out by itself; rows by part, then metric. parts: name -> what to set. Raises
-    LabError where there are none."""
+    """Leave out every part by itself; rows by part, then metric. parts: name -> what to set. Raises
+    LabError if there are none."""
     if not parts:
         raise LabError(
             "There is nothing to leave out: no such part is on.", hint="Or --over steps."

@@ -130,14 +130,14 @@ def _rows(file: _File, path: Path) -> dict[str, Cell]:
 
 
 def sweep_design(name: str, metrics: Sequence[str], cells: Sequence[Cell]) -> Design:
-    """A row for each combination of some settings, and no claims."""
+    """Design a row for each combination of some settings, without claims."""
     return Design(name, tuple(metrics), {cell_label(cell): cell for cell in cells}, ())
 
 
 async def carry_out_design(
     tuning: Tuning, design: Design, cases: Sequence[Case], *, timed: int = 0
 ) -> DesignOutcome:
-    """A run a row; one that was stopped goes on where it was. timed: cases on which all rows are
+    """Run each row; an interrupted run continues where it was. timed: cases on which all rows are
     timed in turn at the end."""
     runs: list[RecordedRun] = []
     for number, (label, cell) in enumerate(design.rows.items()):

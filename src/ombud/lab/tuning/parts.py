@@ -48,8 +48,8 @@ Parts = Mapping[str, Cell]
 
 
 def plan_parts(described: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Cell]:
-    """Fields that are on: what to set without each. described: what the target says of itself;
-    plan: what is set beside it. Of several search strategies each is a part."""
+    """List the enabled plan fields with what to set without each. described: what the target says
+    of itself; plan: what is set beside it. Of several search strategies each is a part."""
     now = {**described.get("plan", {}), **plan}
     parts: dict[str, Cell] = {}
     for field, off in OFF.items():
@@ -69,8 +69,8 @@ def plan_parts(described: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[st
 def step_parts(
     described: Mapping[str, Any], plan: Mapping[str, Any], *, has_index: bool
 ) -> dict[str, Cell]:
-    """Steps that this assistant goes through. has_index: whether the target can be indexed in
-    another way."""
+    """List the steps that this assistant goes through. has_index: whether the target can be indexed
+    in another way."""
     now = {**described.get("plan", {}), **plan}
     parts: dict[str, Cell] = {}
     for name, cell in STEPS.items():

@@ -64,7 +64,7 @@ class Proposer:
         self._told[cell_label(cell)] = values
 
     def propose(self) -> Cell | None:
-        """Settings that were not proposed before; None when all were."""
+        """Propose settings that were not proposed before; None when all were."""
         for _ in range(REPEATED):
             trial = self._study.ask(self._distributions)
             cell = self._cell(trial.params)
@@ -94,7 +94,7 @@ class Proposer:
         return None
 
     def _drawn_places(self) -> Iterator[dict[str, int]]:
-        """Every cell once in random order; of too many to count, some."""
+        """Yield every cell once in random order, or some if there are too many."""
         sizes = list(map(len, self._axes.values()))
         count = prod(sizes)
         for number in self._random.sample(range(count), min(count, ENUMERATED)):
@@ -131,7 +131,7 @@ def is_scale(values: Sequence[Any]) -> bool:
 
 
 def import_optuna() -> Any:
-    """It takes half a second, and is silent from then on."""
+    """Import Optuna late, which takes half a second, and silence its log."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -100,7 +100,7 @@ def _on_split(tuning: Tuning, split: str) -> Tuning:
 
 
 def _looks(tuning: Tuning, chosen: Sequence[Trial]) -> int:
-    """Other settings of this study that were asked on the test split before."""
+    """Count the other settings of this study that were measured on the test split before."""
     now = {f"test {trial.label}"[:200] for trial in chosen} | {"test"}
     names: set[str] = set()
     for run in list_runs(tuning.store, study=tuning.options.study):
@@ -110,7 +110,7 @@ def _looks(tuning: Tuning, chosen: Sequence[Trial]) -> int:
 
 
 def _corrected(finalists: Sequence[Finalist]) -> tuple[Finalist, ...]:
-    """p by Holm over everything that is reported."""
+    """Correct p by Holm over everything that is reported."""
     rows = iter(correct_together([row for finalist in finalists for row in finalist.contrasts]))
     corrected: list[Finalist] = []
     for finalist in finalists:

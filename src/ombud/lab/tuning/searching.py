@@ -47,8 +47,8 @@ class Tuning:
     variants: dict[str, Target] = field(default_factory=dict)
 
     def variant_of(self, changed: Mapping[str, Any]) -> Target:
-        """The target over the index, or with the models, that these settings ask for; each is made
-        once."""
+        """Return the target over the index, or with the models, that these settings ask for; each
+        is made once."""
         name = json.dumps(changed, sort_keys=True)
         if name not in self.variants:
             self.variants[name] = self.target.variant(changed) if changed else self.target
@@ -150,7 +150,7 @@ async def search_best(
 
 
 async def ask_cell(tuning: Tuning, cell: Cell, cases: Sequence[Case], label: str) -> RecordedRun:
-    """A run of these cases in one cell's settings, under a name of its own."""
+    """Run these cases in one cell's settings, under a name of its own."""
     changed = {**tuning.options.changed, **changed_settings(cell)}
     variant = await asyncio.to_thread(tuning.variant_of, changed)
     options = replace(
@@ -190,8 +190,8 @@ async def time_in_turn(
 
 
 def best_of(trials: Sequence[Trial], objectives: Sequence[str]) -> list[Trial]:
-    """The trials that no other one beats, best in the first objective first; of one objective the
-    best alone, the first of several as good. Raises LabError where none has a value."""
+    """Select the trials that no other one beats, best in the first objective first; with one
+    objective only the best, the first of equally good ones. Raises LabError if none has a value."""
     valued = [trial for trial in trials if None not in trial.values]
     if not valued:
         raise LabError(
@@ -220,7 +220,7 @@ _TIMED_CASES = 20
 async def _timed(
     tuning: Tuning, tried: Sequence[Trial], front: Sequence[Trial]
 ) -> tuple[list[Trial], list[Trial]]:
-    """Finalists and present settings with times that compare, and the front among them."""
+    """Time the finalists and the present settings comparably, and find the front among them."""
     finalists = [tried[0]]
     for trial in spread(front, FINALISTS):
         if trial is not tried[0]:
@@ -242,7 +242,7 @@ async def _timed(
 
 
 def spread(front: Sequence[Trial], most: int) -> list[Trial]:
-    """So many of a front, both ends among them, evenly by place."""
+    """Choose so many of a front, both ends among them, spaced evenly."""
     if len(front) <= most:
         return list(front)
     places = [round(number * (len(front) - 1) / (most - 1)) for number in range(most)]
@@ -261,7 +261,7 @@ async def _try(tuning: Tuning, cell: Cell, cases: Sequence[Case]) -> Trial:
 
 
 def _seconds(recorded: RecordedRun) -> float | None:
-    """Median of the run's own times, under whatever load there was."""
+    """Return the median of the run's own times, under whatever load there was."""
     times: list[float] = []
     for seen in recorded.observations:
         if seen.seconds is not None and not seen.error:
@@ -278,7 +278,7 @@ def _warm_seconds(recorded: RecordedRun) -> float | None:
 
 
 def _signs(objectives: Sequence[str]) -> list[int]:
-    """1 where more is better, -1 where less is."""
+    """Return 1 where more is better, -1 where less is."""
     signs: list[int] = []
     for objective in objectives:
         sign = -1 if objective in TIMES else direction(objective)

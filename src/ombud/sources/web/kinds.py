@@ -109,7 +109,7 @@ def kind_of_signature(start: bytes) -> str:
 
 
 def text_of(body: bytes, headers: Mapping[str, str]) -> str:
-    """Decoded as the server or the page says, else as UTF-8 or Windows-1252."""
+    """Decode as the server or the page says, else as UTF-8 or Windows-1252."""
     text = declared_text(body, headers)
     if text is not None:
         return text
