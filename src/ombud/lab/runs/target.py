@@ -9,7 +9,7 @@ from ombud.types import Answer, Chunk, Hit, Question, Trace
 class Target(Protocol):
     """An assistant under measurement. `ask` and `search` may be awaited several at a time.
 
-    A failure of one question is an OmbudError; `Unreachable` says that every other would fail as well.
+    A failure of one question is an OmbudError; `Unreachable` says that all others would fail.
     """
 
     name: str
