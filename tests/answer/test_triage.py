@@ -375,6 +375,20 @@ def test_who_asks_for_a_person_gets_the_contact_of_the_subject(workspace: Worksp
     assert [contact.name for contact in answer.contacts] == ["Travel desk"]
 
 
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("human please", ""),
+        ("I want to talk to someone about my travel claim", "travel"),
+    ],
+)
+def test_a_request_for_a_person_has_a_topic_only_if_it_names_one(
+    workspace: Workspace, text: str, topic: str
+) -> None:
+    answer = ask(workspace, text)
+    assert (answer.action, answer.topic) == ("handoff", topic)
+
+
 def test_a_question_beside_a_request_for_a_person_is_answered_as_well(workspace: Workspace) -> None:
     text = "What is the hotel cap per night in London? I want to talk to a person about it."
     answer = ask(workspace, text, plan={"abstain": 0.0})

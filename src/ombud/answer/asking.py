@@ -27,7 +27,7 @@ from ombud.answer.clarifying import NOWHERE, is_vague, rules_elsewhere
 from ombud.answer.compose.composing import CompositionRequest, compose_answer, reason
 from ombud.answer.compose.evidence import search_unaided, with_sections
 from ombud.answer.compose.streaming import ClaimStream, OnEvent
-from ombud.answer.contacts import most_alike, topic_of
+from ombud.answer.contacts import hits_of_named_topic, most_alike, topic_of
 from ombud.answer.eligibility import with_eligibility
 from ombud.answer.foreign import foreign_body, is_understood
 from ombud.answer.memory import memory_body
@@ -422,8 +422,15 @@ class AskRun:
         return named or contacts.find(self._topic(body), country)
 
     def _topic(self, body: Body) -> str:
-        matter = self.triaged.matter
-        return matter.topic if matter else topic_of(self._answer_hits(body))
+        if self.triaged.matter:
+            return self.triaged.matter.topic
+        hits = self._answer_hits(body)
+        if self.triaged.label == "person" and not (
+            self.assessment.is_sure or self.resolved.follows
+        ):
+            # What the search finds for "can I talk to someone" is no subject, unless it is named.
+            hits = hits_of_named_topic(hits, self.question.text)
+        return topic_of(hits)
 
     def _offer(self, body: Body) -> HandoffReason | None:
         if body.action == "handoff":

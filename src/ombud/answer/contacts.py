@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ombud.errors import BadSetting
+from ombud.text import analyse
 from ombud.types import Contact, Hit
 
 GENERAL = "general"
@@ -66,6 +67,12 @@ def topic_of(hits: Sequence[Hit]) -> str:
         return ""
     (topic, _), *_ = weights.most_common(1)
     return topic
+
+
+def hits_of_named_topic(hits: Sequence[Hit], text: str) -> Sequence[Hit]:
+    """Return the hits whose topic a text names."""
+    words = set(analyse(text))
+    return [hit for hit in hits if words.intersection(analyse(hit.chunk.topic))]
 
 
 def most_alike(hits: Sequence[Hit]) -> Sequence[Hit]:
