@@ -8,7 +8,13 @@ import json
 import pytest
 
 from ombud.errors import BadRequest, BadSetting
-from ombud.handoff.signatures import TOLERANCE_SECONDS, BadSignature, sign, signing_key, verify
+from ombud.handoff.signatures import (
+    TOLERANCE_SECONDS,
+    BadSignature,
+    sign_webhook,
+    signing_key,
+    verify_webhook,
+)
 
 # The test vector of the standard's own libraries.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -24,27 +30,27 @@ def key(monkeypatch: pytest.MonkeyPatch) -> bytes:
 
 
 def test_the_published_vector(key: bytes) -> None:
-    headers = sign(ID, BODY, key, NOW + 0.9)
+    headers = sign_webhook(ID, BODY, key, NOW + 0.9)
     assert headers == {
         "webhook-id": ID,
         "webhook-timestamp": str(NOW),
         "webhook-signature": SIGNATURE,
     }
-    assert verify(headers, BODY, key, NOW) == {"test": 2432232314}
+    assert verify_webhook(headers, BODY, key, NOW) == {"test": 2432232314}
 
 
 def test_words_of_any_script_are_signed_byte_for_byte(key: bytes) -> None:
     body = json.dumps({"text": "Grüße 🏡"}, ensure_ascii=False).encode()
     digest = hmac.new(key, b"id-1.1614265330." + body, hashlib.sha256).digest()
-    headers = sign("id-1", body, key, NOW)
+    headers = sign_webhook("id-1", body, key, NOW)
     assert headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
-    assert verify(headers, body, key, NOW) == {"text": "Grüße 🏡"}
+    assert verify_webhook(headers, body, key, NOW) == {"text": "Grüße 🏡"}
 
 
 def test_while_a_secret_is_changed_one_of_two_signatures_is_enough(key: bytes) -> None:
-    headers = sign(ID, BODY, key, NOW)
+    headers = sign_webhook(ID, BODY, key, NOW)
     headers["webhook-signature"] = f"v1a,other v1,wrong {SIGNATURE}"
-    assert verify(headers, BODY, key, NOW)
+    assert verify_webhook(headers, BODY, key, NOW)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +67,9 @@ def test_while_a_secret_is_changed_one_of_two_signatures_is_enough(key: bytes) -
     ],
 )
 def test_another_signature_is_refused(signature: str, key: bytes) -> None:
-    headers = sign(ID, BODY, key, NOW) | {"webhook-signature": signature}
+    headers = sign_webhook(ID, BODY, key, NOW) | {"webhook-signature": signature}
     with pytest.raises(BadSignature) as refused:
-        verify(headers, BODY, key, NOW)
+        verify_webhook(headers, BODY, key, NOW)
     assert refused.value.status == 401
 
 
@@ -80,34 +86,34 @@ def test_another_signature_is_refused(signature: str, key: bytes) -> None:
     ],
 )
 def test_what_is_signed_cannot_be_changed(changed: dict[str, str], key: bytes) -> None:
-    headers = sign(ID, BODY, key, NOW) | changed
+    headers = sign_webhook(ID, BODY, key, NOW) | changed
     with pytest.raises(BadSignature):
-        verify(headers, BODY, key, NOW)
+        verify_webhook(headers, BODY, key, NOW)
 
 
 def test_a_body_that_was_changed_is_refused(key: bytes) -> None:
-    headers = sign(ID, BODY, key, NOW)
+    headers = sign_webhook(ID, BODY, key, NOW)
     with pytest.raises(BadSignature):
-        verify(headers, BODY + b" ", key, NOW)
+        verify_webhook(headers, BODY + b" ", key, NOW)
 
 
 def test_another_secret_is_refused(key: bytes) -> None:
     with pytest.raises(BadSignature):
-        verify(sign(ID, BODY, b"x" * 32, NOW), BODY, key, NOW)
+        verify_webhook(sign_webhook(ID, BODY, b"x" * 32, NOW), BODY, key, NOW)
 
 
 @pytest.mark.parametrize("away", [-1, 1])
 def test_an_old_request_is_refused_and_so_is_one_of_the_future(away: int, key: bytes) -> None:
-    headers = sign(ID, BODY, key, NOW)
-    assert verify(headers, BODY, key, NOW + away * TOLERANCE_SECONDS)
+    headers = sign_webhook(ID, BODY, key, NOW)
+    assert verify_webhook(headers, BODY, key, NOW + away * TOLERANCE_SECONDS)
     with pytest.raises(BadSignature, match="5 minutes"):
-        verify(headers, BODY, key, NOW + away * (TOLERANCE_SECONDS + 1))
+        verify_webhook(headers, BODY, key, NOW + away * (TOLERANCE_SECONDS + 1))
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'"text"', b"{", b"\xff\xfe", b"null"])
 def test_a_body_that_says_nothing_is_no_request(body: bytes, key: bytes) -> None:
     with pytest.raises(BadRequest, match="no JSON object"):
-        verify(sign(ID, body, key, NOW), body, key, NOW)
+        verify_webhook(sign_webhook(ID, body, key, NOW), body, key, NOW)
 
 
 def test_a_secret_may_stand_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
