@@ -7,21 +7,3 @@ from ombud.index.hot.hot_engine import HotEngine
 from ombud.index.opening import open_backend, open_engine, open_snapshot
 from ombud.index.pointer import GenerationPointer
 from ombud.index.visibility import Filter, is_visible
-
-__all__ = [
-    "Engine",
-    "Filter",
-    "GenerationPointer",
-    "HotEngine",
-    "Leg",
-    "Row",
-    "Stats",
-    "Vector",
-    "blocking",
-    "clear_cache",
-    "is_process_ending",
-    "is_visible",
-    "open_backend",
-    "open_engine",
-    "open_snapshot",
-]

@@ -6,17 +6,3 @@ from ombud.sources.matching import matching_of, why_unreadable
 from ombud.sources.metadata import apply_metadata, normalise_metadata, read_yaml
 from ombud.sources.opening import open_source
 from ombud.sources.source import LeftOut, Ref, Source
-
-__all__ = [
-    "SIDECAR",
-    "FolderSource",
-    "LeftOut",
-    "Ref",
-    "Source",
-    "apply_metadata",
-    "matching_of",
-    "normalise_metadata",
-    "open_source",
-    "read_yaml",
-    "why_unreadable",
-]
