@@ -1,7 +1,6 @@
 """Compare a source with what is stored of it, and plan what a sync has to do."""
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -127,8 +126,8 @@ def attached_entries(
     """Map the uri of each listed message to the documents attached to it, at any depth."""
     attached: dict[str, list[DocumentEntry]] = defaultdict(list)
     for entry in entries:
-        for slash in re.finditer("/", entry.uri):
-            holder = entry.uri[: slash.start()]
+        for place, sign in enumerate(entry.uri):
+            holder = entry.uri[:place] if sign == "/" else ""
             if holder in holders:
                 attached[holder].append(entry)
                 break

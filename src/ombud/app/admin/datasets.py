@@ -2,7 +2,6 @@
 written again, with who changed what and why."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ombud.app.admin.jobs import note_action, write_file
+from ombud.app.admin.jobs import PLAIN_NAME, note_action, write_file
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, Busy, NotFound
 from ombud.lab import cases_text, digest_of, read_cases
@@ -20,7 +19,6 @@ from ombud.store import acquire_lease
 from ombud.types import Case
 
 FOLDER = "datasets"
-_NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
 
 
 class DatasetVersion(NamedTuple):
@@ -58,7 +56,7 @@ def list_datasets(workspace: Workspace) -> list[tuple[str, DatasetVersion]]:
 def show_dataset(workspace: Workspace, name: str, number: int = 0) -> ShownDataset:
     """Return a version, the newest without a number. Raises NotFound."""
     folder = _folder(workspace) / name
-    versions = _versions(folder) if _NAME.fullmatch(name) else ()
+    versions = _versions(folder) if PLAIN_NAME.fullmatch(name) else ()
     chosen = number or max((one.number for one in versions), default=0)
     if chosen not in {one.number for one in versions}:
         raise NotFound(
@@ -80,7 +78,7 @@ def add_version(
 ) -> int:
     """Keep cases as the version after `base`; returns its number. by: id and name of an account.
     Raises BadRequest without a reason or a change, Busy where somebody was faster."""
-    if not _NAME.fullmatch(name):
+    if not PLAIN_NAME.fullmatch(name):
         raise BadRequest(message("evaluation.error_dataset_name"))
     if not why.strip():
         raise BadRequest(message("evaluation.error_why"), hint=message("evaluation.error_why_hint"))

@@ -1,20 +1,17 @@
 """Writes experiments and settings by country into `ombud.toml`: comments stay, a running server
 picks changes up, and invalid settings are not written."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ombud.app.admin.jobs import note_action
+from ombud.app.admin.jobs import PLAIN_NAME, note_action
 from ombud.app.admin.settings_file import rewrite_settings
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest
 from ombud.messages import message
 from ombud.text import read_country
-
-_NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
 
 
 def set_experiment(
@@ -22,7 +19,7 @@ def set_experiment(
 ) -> None:
     """Write an experiment. fields: share, countries, off; plan: lines of TOML such as `k = 4`.
     Raises BadRequest."""
-    if not _NAME.fullmatch(name):
+    if not PLAIN_NAME.fullmatch(name):
         raise BadRequest(message("admin.error_experiment_name"))
     wanted = {**fields, "plan": parse_plan(plan)}
 

@@ -32,6 +32,8 @@ logger = logging.getLogger(__name__)
 UPLOADS = "uploads"
 """Name of the folder, and of the source, of uploaded files."""
 _NAME = re.compile(r"[^\w .()\[\]+,&-]", re.UNICODE)
+PLAIN_NAME = re.compile("[a-z0-9][a-z0-9_-]{0,39}")
+"""Name of a dataset or an experiment."""
 FORMER = "former"
 """Kind of a source that was removed from ombud.toml but still has documents."""
 LONGEST_NAME = 150

@@ -3,7 +3,6 @@ fails."""
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -145,7 +144,7 @@ class Connection:
 def parse_address(url: str) -> httpx.URL:
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        has_host = bool(parts.hostname) and not re.search(r"\s", parts.netloc)
+        has_host = bool(parts.hostname) and not any(map(str.isspace, parts.netloc))
         if parts.scheme in {"http", "https"} and has_host and parts.port != 0:
             address = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
             bypass_proxies(address)

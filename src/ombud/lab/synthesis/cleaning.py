@@ -1,10 +1,10 @@
 """Drop proposed questions that duplicate another, copy their passage or miss its subject."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ombud.lab.metrics.metric import Embed
+from ombud.text import split_words
 from ombud.types import Chunk
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ MIN_DUPLICATE_COSINE = 0.95
 MIN_RELEVANCE_COSINE = 0.4
 NEAREST = 3
 """Others of the sample that may be more like the question than its own passage."""
-
-_TOKEN = re.compile(r"[^\W_]+")
 
 
 def copied_share(question: str, text: str) -> float:
@@ -103,7 +101,7 @@ def _indexed_text(chunk: Chunk) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    return [token.lower() for token in _TOKEN.findall(text)]
+    return [token.lower() for token in split_words(text)]
 
 
 def _token_runs(row: Sequence[str]) -> Iterator[tuple[str, ...]]:

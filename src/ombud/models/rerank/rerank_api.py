@@ -198,7 +198,7 @@ def _open(
         raise SetupError(
             f"The reranker `{name}` needs a key.", hint=f"Set {' or '.join(dialect.keys)}."
         )
-    if not re.fullmatch(r"[!-~]*", key):
+    if not key.isascii() or not key.isprintable() or " " in key:
         raise SetupError(f"{variable} holds no key.", hint="A key is one word of ASCII characters.")
     return endpoint(name, dialect, _address(dialect, settings.reranker_url), key)
 

@@ -160,7 +160,7 @@ class ConfluenceSite:
     def _resolved(self, link: str) -> str:
         """Resolve a link of an answer. Those of v2 begin with /wiki, those of v1 and of downloads
         do not."""
-        if re.match(r"https?://", link):
+        if link.startswith(("http://", "https://")):
             return link
         path = link if link.startswith("/") else f"/{link}"
         root = urlsplit(self._root)

@@ -19,6 +19,7 @@ _TRACKING = re.compile(
     r"|_hsmi|mkt_tok|phpsessid|jsessionid|aspsessionid[a-z]*)(=.*)?",
     re.IGNORECASE,
 )
+LINE_BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _ESCAPES = re.compile(r"(?:%[89A-F][0-9A-F])+")
@@ -58,7 +59,7 @@ def absolute(link: str, page: str = "") -> str:
 def resolve(link: str, page: str) -> httpx.URL | None:
     """Resolve a link of a page; None unless it is a web address without user and password."""
     # Browsers ignore line breaks and tabs in links, and white space around them.
-    cleaned = re.sub(r"[\t\r\n]", "", link.strip(" \t\r\n\f"))
+    cleaned = link.strip(" \t\r\n\f").translate(LINE_BREAKS)
     url = httpx.URL(page).join(cleaned) if page else httpx.URL(cleaned)
     if url.scheme not in {"http", "https"} or not url.host:
         return None
