@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from ombud.text import remembered
+from ombud.text import remembered, word_runs
 from ombud.types import Chunk, Copy, Hit
 
 RUN = 6
@@ -20,7 +20,6 @@ NUMBERING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Numbers of clauses, which differ where the same law stands in two files."""
-WORD = re.compile(r"\w+")
 
 Sequences = frozenset[tuple[str, ...]]
 
@@ -87,7 +86,7 @@ def _figures(text: str) -> frozenset[str]:
 
 @remembered(4096)
 def _sequences(text: str) -> Sequences:
-    words = WORD.findall(text.casefold())
+    words = word_runs(text.casefold())
     if len(words) < LEAST_WORDS:
         return frozenset()
     return frozenset(zip(*(words[start:] for start in range(RUN)), strict=False))

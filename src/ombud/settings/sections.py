@@ -45,7 +45,8 @@ def by_country(values: Any) -> Any:
     if not isinstance(values, dict):
         return values
     for code in values:
-        if code and not re.fullmatch("[A-Za-z]{2}", str(code)):
+        is_pair = len(str(code)) == 2 and str(code).isascii() and str(code).isalpha()
+        if code and not is_pair:
             raise ValueError(f"`{code}` is not a two-letter country code such as GB")
     return {str(code).upper(): value for code, value in values.items()}
 

@@ -35,7 +35,7 @@ from ombud.text.numbers import (
     plain_decimal,
     units_named,
 )
-from ombud.text.phrases import Phrases, phrase_tables, split_words
+from ombud.text.phrases import Phrases, phrase_tables, split_words, word_runs
 from ombud.text.remembering import forget_passages, remembered
 from ombud.text.sentences import clauses_of, split_sentences
 from ombud.text.spelling import (

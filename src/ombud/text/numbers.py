@@ -63,7 +63,6 @@ DIGITS = r"\d+(?:[.,]\d+)*"
 
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"
 LETTERS = re.compile(r"[a-z]+")
-_HAS_DIGIT = re.compile(r"\d")
 _IN_DIGITS = re.compile(DIGITS)
 _LAST_MARK = re.compile(r"(.*)([.,])(\d+)", re.DOTALL)
 _GROUPS = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}")
@@ -196,7 +195,7 @@ def spell_out(text: str) -> str:
     """Normalise to lower case, dates as "31 march 2026", full month names, joined groups of digits,
     and number words above twenty as digits."""
     plain = unicodedata.normalize("NFKC", text).lower()
-    if _HAS_DIGIT.search(plain):
+    if any(map(str.isdecimal, plain)):
         plain = join_groups(_DATE_IN_DIGITS.sub(spelt_date, plain))
         plain = month_beside_day().sub(full_name, plain)
     if "one " in plain:

@@ -8,11 +8,17 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 Words = tuple[str, ...]
 WORD = re.compile(r"[^\W_]+")
+WORD_RUN = re.compile(r"\w+")
 """A word; "part-time" is two, so that it is found however it is written."""
 
 
 def split_words(text: str) -> list[str]:
     return WORD.findall(text)
+
+
+def word_runs(text: str) -> list[str]:
+    """Split a text into runs of letters, digits and underscores."""
+    return WORD_RUN.findall(text)
 
 
 def holds_any(text: str, marks: Iterable[str]) -> bool:

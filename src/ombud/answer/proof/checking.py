@@ -24,6 +24,7 @@ from ombud.text import (
     plain_sentence,
     remembered,
     units_named,
+    word_runs,
 )
 from ombud.types import Chunk
 
@@ -35,7 +36,6 @@ MOST_LISTED = 4
 LONGEST_LISTED = 40
 """Characters of one of them."""
 ELLIPSIS = re.compile(r"\.\.\.|…")
-WORD = re.compile(r"\w+")
 LONGEST_QUOTE = 1000
 
 
@@ -78,7 +78,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     first: int | None = None
     end = 0
     for part in ELLIPSIS.split(quote[:LONGEST_QUOTE]):
-        words = WORD.findall(part)
+        words = word_runs(part)
         if not words:
             continue
         pattern = r"[\W_]+".join(map(re.escape, words))
@@ -173,7 +173,7 @@ FREE_WORDS = {
 
 
 def _words(text: str) -> list[str]:
-    return [word.casefold() for word in WORD.findall(plain_sentence(text))]
+    return [word.casefold() for word in word_runs(plain_sentence(text))]
 
 
 def name_problems(

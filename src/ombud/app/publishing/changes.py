@@ -38,7 +38,6 @@ cases counts these."""
 RIGHT = parse_metrics("outcome_accuracy,citation_recall")
 _MARKER = re.compile(r"[ \t]?\[\d+\]")
 _ENUMERATION = re.compile(r"^[ \t>*_-]*\d+(?:\.\d+)*[.)]?(?=[ \t])", re.MULTILINE)
-_CELLS = re.compile(r"[|\n]")
 _FIGURE = re.compile(
     r"(?:[€£$]\s?|\b[A-Z]{3}\s)?(?P<number>\b\w*\d[\d.,:]*\b|\b[^\W\d]{3,}\b)"
     r"(?:\s?%|\s+[^\W\d]+)?"
@@ -235,7 +234,7 @@ def figures_in(answer: Answer) -> dict[str, str]:
     figures: dict[str, str] = {}
     text = _ENUMERATION.sub("", claim_text(answer))
     for start, end in split_sentences(text, "en"):
-        for cell in _CELLS.split(text[start:end]):
+        for cell in text[start:end].replace("|", "\n").split("\n"):
             figures |= figures_of(cell)
     return figures
 

@@ -1,7 +1,6 @@
 """Requests of OpenAI clients, and errors in their format. Of the many fields that clients send,
 those that would change what comes back are followed or refused."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, ClassVar, Literal
@@ -117,7 +116,7 @@ class AnyRequest(LenientModel):
         country = str(self.metadata.get("country") or "").upper()
         if not country:
             return None
-        if not re.fullmatch("[A-Z]{2}", country):
+        if len(country) != 2 or not country.isascii() or not country.isalpha():
             raise WrongRequestError(
                 f"`{country[:20]}` is no country: two letters, such as GB.",
                 param="metadata.country",

@@ -207,4 +207,4 @@ def _wrong(path: Path, number: int, why: str) -> LabError:
 
 
 def _id(text: str) -> str:
-    return re.sub(r"\s", "%20", text) or "%20"
+    return "".join("%20" if sign.isspace() else sign for sign in text) or "%20"

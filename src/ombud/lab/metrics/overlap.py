@@ -10,10 +10,9 @@ from typing import Any
 from rapidfuzz.distance import LCSseq
 
 from ombud.lab.extra import lab_library
-from ombud.text import digits_in
+from ombud.text import digits_in, word_runs
 
 _ARTICLES = frozenset({"a", "an", "the"})
-_WORDS = re.compile(r"\w+")
 _UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 
 
@@ -45,7 +44,7 @@ def answer_tokens(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
     """Lower-case runs of letters and digits, for ROUGE; no stemming."""
-    return tuple(_WORDS.findall(_UNSPACED.sub(r" \1 ", text.lower())))
+    return tuple(word_runs(_UNSPACED.sub(r" \1 ", text.lower())))
 
 
 def token_f1(first: str, second: str) -> float:

@@ -12,7 +12,7 @@ initials of the last words are the short form, these words are taken: the shorte
 import re
 from collections.abc import Iterator
 
-from ombud.text.phrases import WORD
+from ombud.text.phrases import WORD, word_runs
 from ombud.text.sentences import split_sentences
 
 
@@ -24,7 +24,6 @@ _MOST_CHARACTERS = 120
 _LEAST_LONGER = 3
 """Characters that an expansion has more than its abbreviation."""
 _BRACKETS = re.compile(r"\(([^()]{2,120})\)")
-_WORD = re.compile(r"\w+")
 _SHORT = re.compile(r"[^\W_](?:[^\W_]|[&/.-](?=[^\W_])|\.$){1,9}")
 _MARKS = " \t\"'“”‘’«»„*_`|"
 """What stands around a term and is no part of it; in Markdown also emphasis and the edge of a
@@ -57,7 +56,7 @@ def find_abbreviations(text: str, language: str = "en") -> list[tuple[str, str]]
         definitions += _definitions(sentence)
     if not definitions:
         return []
-    words = set(_WORD.findall(text))
+    words = set(word_runs(text))
     distinct = dict.fromkeys(definitions)
     return [pair for pair in distinct if pair[0].lower() not in words]
 
