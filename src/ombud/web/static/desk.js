@@ -256,14 +256,15 @@ function show(event, quiet) {
 }
 
 const changed = (path, body) => tried(async () => {
-  const { session: stands, events } = await (await post(`${API}/${talk}/${path}`, body)).json();
-  take(stands, events);
+  const id = talk, { session: stands, events } = await (await post(`${API}/${id}/${path}`, body)).json();
+  if (id === talk) take(stands, events);
   draw(await (await send("GET", API)).json());
   search();
   return true;
 });
 
-$("claim").addEventListener("click", async () => { if (await changed("claim", {})) $("words").focus(); });
+// The button has gone by then; whoever writes elsewhere meanwhile is left there.
+$("claim").addEventListener("click", async () => { if (await changed("claim", {}) && document.activeElement === document.body) $("words").focus(); });
 $("labels").addEventListener("submit", (event) => {
   event.preventDefault();
   changed("labels", { urgent: $("urgent").checked, tags: $("tags").value.split(",") });
