@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -93,6 +93,7 @@ def test_footnote_marks_and_struck_words_are_no_links() -> None:
     assert written("[1] days", *marks) == "[1] days"
 
 
+@example(before="![\\", words="<", after="")
 @given(
     st.text(alphabet="ab ![]()<>\\`*_\n|", max_size=30),
     st.text(alphabet="ab ![]()<>\\|", min_size=1, max_size=10),

@@ -124,8 +124,8 @@ def _place_of(words: str, text: str) -> int:
 
 
 def before_link(markdown: str) -> str:
-    """Escape a final exclamation mark, which would turn the link into a picture."""
-    return f"{markdown[:-1]}&#33;" if markdown.endswith("!") else markdown
+    """Escape a final exclamation mark or backslash, which could turn the link into a picture."""
+    return markdown[:-1] + {"!": "&#33;", "\\": "&#92;"}.get(markdown[-1:], markdown[-1:])
 
 
 def _link(words: str, url: str, escape: Callable[[str], str]) -> str:
