@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 
 from ombud.errors import NotFound
-from ombud.handoff.transcripts import transcript
+from ombud.handoff.transcripts import citations_of, transcript
 from ombud.messages import message
-from ombud.store import LineRow, Store, owner_of, read_answer, read_events, read_session
+from ombud.store import LineRow, Store, owner_of, read_events, read_session
 from ombud.types import (
-    Answered,
     Closed,
     Ended,
     Event,
@@ -48,13 +47,7 @@ def cited_sources(store: Store, events: Iterable[Event]) -> tuple[TicketSource, 
     """Collect the documents that the answers of a conversation cite, each once."""
     sources: dict[str, TicketSource] = {}
     for event in events:
-        if not isinstance(event.what, Answered) or not event.what.answer_id:
-            continue
-        try:
-            answer = read_answer(store, event.what.answer_id)
-        except NotFound:  # erased
-            continue
-        for citation in answer.citations:
+        for citation in citations_of(store, event):
             source = TicketSource(title=citation.title, document_id=citation.document_id)
             sources.setdefault(citation.document_id, source)
     return tuple(sources.values())

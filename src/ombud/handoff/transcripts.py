@@ -1,12 +1,12 @@
 """Text of a conversation: what the advisor receives first, and what the employee may download."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from ombud.errors import NotFound
 from ombud.messages import message
 from ombud.store import Store, read_answer
-from ombud.types import Answered, Ended, Event, HandedOver, Joined, Party, Said
+from ombud.types import Answered, Citation, Ended, Event, HandedOver, Joined, Party, Said
 
 WHO: Mapping[Party, str] = {
     "user": "notices.who_user",
@@ -32,17 +32,25 @@ def source_list(store: Store, event: Event, public_url: str) -> str:
     """List the title and link of each source of an answer, one a line, below its text. Empty for
     other events and for erased answers. public_url: address of our own pages; without one titles
     stand alone."""
-    if not isinstance(event.what, Answered) or not event.what.answer_id:
-        return ""
-    try:
-        answer = read_answer(store, event.what.answer_id)
-    except NotFound:
-        return ""
     lines: list[str] = []
-    for number, citation in enumerate(answer.citations, start=1):
-        link = f"{public_url}/documents/{citation.document_id}" if public_url else ""
-        lines.append(f"\n[{number}] {citation.title} {link}".rstrip())
+    for number, citation in enumerate(citations_of(store, event), start=1):
+        linked = linked_title(citation.title, citation.document_id, public_url)
+        lines.append(f"\n[{number}] {linked}")
     return "".join(lines)
+
+
+def citations_of(store: Store, event: Event) -> Sequence[Citation]:
+    """Return what an answer cites; nothing for other events and for erased answers."""
+    if not isinstance(event.what, Answered) or not event.what.answer_id:
+        return ()
+    try:
+        return read_answer(store, event.what.answer_id).citations
+    except NotFound:
+        return ()
+
+
+def linked_title(title: str, document_id: str, public_url: str) -> str:
+    return f"{title} {public_url}/documents/{document_id}" if public_url else title
 
 
 def parts_of(text: str, longest: int) -> list[str]:

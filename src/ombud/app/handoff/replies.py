@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ombud.app.admin.jobs import note_action
+from ombud.app.admin.jobs import note_action, write_file
 from ombud.app.workspace import Workspace
 from ombud.errors import BadRequest, BadSetting
 from ombud.messages import message
@@ -56,7 +56,7 @@ def save_reply(workspace: Workspace, title: str, text: str, by: str, *, before: 
         table = tomlkit.table()
         table.update({"title": title, "text": text})
         document.setdefault("reply", tomlkit.aot()).append(table)
-    write_file(workspace, document)
+    write_replies(workspace, document)
     note_action(workspace, "reply saved", by, reply=title)
 
 
@@ -64,7 +64,7 @@ def remove_reply(workspace: Workspace, title: str, by: str) -> None:
     """Remove a reply. Raises BadRequest if there is none of that title."""
     document = parse_file(workspace)
     document["reply"].remove(find_table(document, title))
-    write_file(workspace, document)
+    write_replies(workspace, document)
     note_action(workspace, "reply removed", by, reply=title)
 
 
@@ -84,12 +84,10 @@ def find_table(document: Any, title: str) -> Any:
     raise BadRequest(message("admin.error_reply_unknown", title=title))
 
 
-def write_file(workspace: Workspace, document: Any) -> None:
+def write_replies(workspace: Workspace, document: Any) -> None:
     path = workspace.home / workspace.settings.handoff.replies
     try:
-        beside = path.with_name(f".{path.name}.new")
-        beside.write_text(document.as_string(), encoding="utf-8")
-        beside.replace(path)
+        write_file(path, document.as_string().encode())
     except OSError as failed:
         raise BadRequest(
             message("admin.error_replies_write", name=path.name, reason=failed.strerror)

@@ -16,6 +16,7 @@ from ombud.handoff.briefing import reason_in_words
 from ombud.handoff.desks.desk import DeskEvent, DeskLink, LineMemory, Outgoing
 from ombud.handoff.tickets.client import Missing, NotCarriedOut
 from ombud.handoff.tickets.system import NewTicket, TicketSystem
+from ombud.handoff.transcripts import linked_title
 from ombud.messages import message
 from ombud.settings import TicketSettings
 from ombud.types import Ticket
@@ -164,8 +165,7 @@ def new_ticket(desk: TicketDesk, ticket: Ticket) -> NewTicket:
     if ticket.sources:
         lines += ["", message("desk.ticket_sources")]
     for source in ticket.sources:
-        place = f"{desk.public_url}/documents/{source.document_id}" if desk.public_url else ""
-        lines.append(f"- {source.title} {place}".rstrip())
+        lines.append(f"- {linked_title(source.title, source.document_id, desk.public_url)}")
     subject = message("desk.ticket_subject")
     if ticket.topic:
         subject = message("desk.ticket_subject_topic", topic=ticket.topic)
